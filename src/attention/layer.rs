@@ -1,0 +1,164 @@
+//! One attention layer as data: tensors and their sizes (SPEC "Sizes and symbols").
+
+use std::sync::Arc;
+
+/// A dense row-major f32 tensor. Cloning shares the numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Extent of each axis, outermost first.
+    pub shape: Vec<usize>,
+    /// `shape` product many numbers.
+    pub data: Arc<[f32]>,
+}
+
+/// Shape and number of elements do not belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapeMismatch {
+    /// The shape that was asked for.
+    pub shape: Vec<usize>,
+    /// How many numbers were given.
+    pub len: usize,
+}
+
+impl Tensor {
+    /// A tensor of `shape` over `data`.
+    ///
+    /// # Errors
+    /// When the product of `shape` is not the number of elements.
+    pub fn new(shape: &[usize], data: impl Into<Arc<[f32]>>) -> Result<Self, ShapeMismatch> {
+        let data = data.into();
+        let product = shape.iter().try_fold(1usize, |a, &n| a.checked_mul(n));
+        if product == Some(data.len()) {
+            Ok(Self {
+                shape: shape.to_vec(),
+                data,
+            })
+        } else {
+            Err(ShapeMismatch {
+                shape: shape.to_vec(),
+                len: data.len(),
+            })
+        }
+    }
+
+    /// The contiguous slice of the leading index `at` (head `at` of an `[H, …]` tensor).
+    ///
+    /// # Panics
+    /// When `at` is not below `shape[0]`: a bug of the caller.
+    pub fn outer(&self, at: usize) -> &[f32] {
+        let step = self.data.len() / self.shape[0];
+        &self.data[at * step..(at + 1) * step]
+    }
+}
+
+/// A linear map in PyTorch order: `y = x Wᵀ + b`, W `[out, in]`, b `[out]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linear {
+    /// `[out, in]`.
+    pub weight: Tensor,
+    /// `[out]`, or nothing.
+    pub bias: Option<Tensor>,
+}
+
+/// Where q, k, v come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// Hidden states `[L, d]` and the three projections; a missing one is "projection skipped":
+    /// X split into heads.
+    Hidden {
+        /// `[L, d]`.
+        x: Tensor,
+        /// Query projection.
+        w_q: Option<Linear>,
+        /// Key projection.
+        w_k: Option<Linear>,
+        /// Value projection. `None` with `values_pending` set: not downloaded yet.
+        w_v: Option<Linear>,
+    },
+    /// Given directly, each `[H, L, head_dim]`.
+    Heads {
+        /// Queries.
+        q: Tensor,
+        /// Keys.
+        k: Tensor,
+        /// Values.
+        v: Tensor,
+    },
+}
+
+/// What follows the heads: `Y = concat(O) W_Oᵀ + b_O`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// No output projection is given: Y is concat(O).
+    Identity,
+    /// W_O `[d, d]` and b_O; low rank comes from its truncated SVD.
+    Full(Linear),
+    /// Factors of the file's own: `Y = (O w_1ᵀ) w_2ᵀ + b`, w_1 `[r, d]`, w_2 `[d, r]`.
+    Factors {
+        /// `[r, d]`.
+        w_1: Tensor,
+        /// `[d, r]`.
+        w_2: Tensor,
+        /// `[d]`.
+        bias: Option<Tensor>,
+    },
+}
+
+/// One layer, immutable once made. Two layers are the same when their `id` is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// Identity for caches: a new number for every layer that is loaded.
+    pub id: u64,
+    /// H.
+    pub heads: usize,
+    /// L.
+    pub seq_len: usize,
+    /// d_h.
+    pub head_dim: usize,
+    /// Source of q, k, v.
+    pub input: Input,
+    /// What follows the heads.
+    pub output: Output,
+    /// Boolean mask `[L, L]`, row = query, non-zero = visible; `None` = all.
+    pub mask: Option<Arc<[u8]>>,
+    /// `Some(h)` when this is a first-picture preview that holds only head `h` of the real layer
+    /// (then `heads` is 1) and no values; the whole layer follows.
+    pub preview_of: Option<usize>,
+}
+
+impl Layer {
+    /// Model width d = H·d_h.
+    pub fn model_dim(&self) -> usize {
+        self.heads * self.head_dim
+    }
+}
+
+/// Biases as the engine wants them: unit tensors and amplitudes, so that an amplitude alone moves
+/// without new data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Biases {
+    /// P_K.
+    pub p_k: Option<PositionBias>,
+    /// P_V.
+    pub p_v: Option<PositionBias>,
+    /// s.
+    pub s: Option<ScoreBias>,
+}
+
+/// P_K or P_V: `amplitude · unit`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PositionBias {
+    /// `[H, 1, d_h]` (shared) or `[H, L, d_h]` (per position).
+    pub unit: Tensor,
+    /// Factor on `unit`.
+    pub amplitude: f32,
+}
+
+/// s (SPEC "Sizes and symbols").
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScoreBias {
+    /// The same curve for every head, by offset: entry `j − i + L − 1`, `2L − 1` entries.
+    Curve(Arc<[f32]>),
+    /// `[H, L, L]`, for small L only.
+    Dense(Tensor),
+}

@@ -1,0 +1,6 @@
+//! The mathematics of SPEC 1–6: sizes, visibility, readings, low rank, cost, f64 reference.
+//! Knows no GPU and no page.
+
+pub mod config;
+pub mod layer;
+pub mod visibility;

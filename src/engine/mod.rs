@@ -1,0 +1,256 @@
+//! Engines that turn a layer and a [`Frame`] into pictures. One interface; the WGSL engine is
+//! [`gpu`], a CPU engine joins behind the same trait. No word of the user interface in here.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::attention::config::Config;
+use crate::attention::layer::{Biases, Layer, Tensor};
+use crate::scene::{Quantity, Rect};
+
+/// What is to be seen: the newest Frame wins. Comparing two Frames gives the Plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// The layer; replaced as a whole.
+    pub layer: Arc<Layer>,
+    /// Choices of SPEC 1–4.
+    pub config: Config,
+    /// P_K, P_V, s.
+    pub biases: Biases,
+    /// q̃ and k̃ for the score rank, when `config.score_rank` is set. While they are missing the
+    /// last picture stays.
+    pub score_factors: Option<Arc<ScoreFactors>>,
+    /// W_2 and W_1 with all d columns/rows by falling singular value, for the output rank.
+    pub out_factors: Option<Arc<OutFactors>>,
+    /// The large map, if one is on screen.
+    pub map: Option<MapView>,
+    /// The strip of all heads, if one is on screen.
+    pub strip: Option<StripView>,
+    /// The layer output, if it is on screen.
+    pub output: Option<OutputView>,
+}
+
+/// q̃, k̃ `[H, L, n]`, columns by falling singular value, each carrying √σ: the first ρ columns are
+/// the best rank-ρ approximation of q k'ᵀ (SPEC 1). Computed off the main thread.
+#[derive(Debug, PartialEq)]
+pub struct ScoreFactors {
+    /// Identity for caches.
+    pub id: u64,
+    /// `[H, L, n]`, n = min(L, d_h).
+    pub q: Tensor,
+    /// `[H, L, n]`.
+    pub k: Tensor,
+}
+
+/// W_O = W_2 W_1 by falling singular value, each factor carrying √σ (SPEC 4).
+#[derive(Debug, PartialEq)]
+pub struct OutFactors {
+    /// Identity for caches.
+    pub id: u64,
+    /// `[d, d]`: row c is component c.
+    pub w_1: Tensor,
+    /// `[d, d]`: column c is component c.
+    pub w_2: Tensor,
+    /// σ, d of them, falling.
+    pub sigma: Arc<[f32]>,
+}
+
+/// How cells are put together when a texel covers more than one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Pool {
+    /// The largest by magnitude, with its sign.
+    #[default]
+    Max = 0,
+    /// The mean over the visible cells.
+    Mean = 1,
+}
+
+/// The large map: a rectangle of one head at screen resolution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapView {
+    /// Which head of the layer.
+    pub head: u32,
+    /// Weights or score.
+    pub quantity: Quantity,
+    /// Which cells.
+    pub rect: Rect,
+    /// Texels: at most one per cell, at most as many as the screen has pixels.
+    pub texel_rows: u32,
+    /// Texels across.
+    pub texel_cols: u32,
+    /// How cells of one texel are put together.
+    pub pool: Pool,
+    /// Colours.
+    pub colors: Colors,
+}
+
+/// Small maps of all heads, side by side on one canvas, each the whole `[L, L]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StripView {
+    /// Weights or score.
+    pub quantity: Quantity,
+    /// Texels per edge of one small map, at most L.
+    pub texels: u32,
+    /// Small maps in a row of the canvas; rows = ⌈H / columns⌉.
+    pub columns: u32,
+    /// Canvas pixels between small maps.
+    pub gap: u32,
+    /// Colours, each head on its own automatic range.
+    pub colors: Colors,
+}
+
+/// Y of the low-rank W_O and its full-rank twin, `[L, d]` each, drawn one above the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputView {
+    /// Texel rows of each, at most L.
+    pub texel_rows: u32,
+    /// Texel columns of each, at most d.
+    pub texel_cols: u32,
+    /// Colours, both on one range.
+    pub colors: Colors,
+}
+
+/// A colour table and what marks need.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Colors {
+    /// Which table.
+    pub table: ColorTable,
+    /// `None`: the range of the picture itself (symmetric about 0 for diverging tables).
+    pub range: Option<(f32, f32)>,
+    /// Ground, hatch and mark colours of the theme, linear in sRGB bytes.
+    pub ground: [u8; 3],
+    /// Colour of the hatch on masked cells.
+    pub hatch: [u8; 3],
+}
+
+/// Colour tables, all from published data; drawn as 256 steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum ColorTable {
+    /// Sequential, for weights, readable with any colour vision.
+    Cividis = 0,
+    /// Sequential.
+    Viridis = 1,
+    /// Diverging about 0.
+    Diverging = 2,
+}
+
+/// What an engine is and can do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capabilities {
+    /// "WebGPU", "Vulkan", "CPU".
+    pub backend: String,
+    /// Adapter as the platform names it.
+    pub adapter: String,
+    /// Whether the adapter is a software rasteriser.
+    pub software: bool,
+    /// Whether GPU time can be measured.
+    pub timestamps: bool,
+    /// Longest L that the device's limits allow.
+    pub max_seq_len: u32,
+}
+
+/// Numbers of the picture, read after it was drawn and never on the way to the screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameReport {
+    /// Sequence number of the frame these numbers belong to.
+    pub frame: u64,
+    /// Smallest and largest visible value of the large map.
+    pub map_range: Option<(f32, f32)>,
+    /// GPU time of the frame in milliseconds, where there are timestamps.
+    pub gpu_ms: Option<f64>,
+    /// ‖T_c‖² for each component c of the output projection, T = O W_1ᵀ `[L, d]`: with σ it gives
+    /// the relative error of Y at every rank. Empty when the output is not on screen.
+    pub component_energy: Vec<f32>,
+    /// ‖Y‖² of the full output.
+    pub output_energy: f32,
+}
+
+/// Values of the drawn map, for tests, export and the inspector's tick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapValues {
+    /// Texel rows.
+    pub rows: u32,
+    /// Texel columns.
+    pub cols: u32,
+    /// `rows · cols` values, row-major.
+    pub values: Vec<f32>,
+    /// Share of each texel's cells that are visible, 0 ..= 1.
+    pub visible: Vec<f32>,
+}
+
+/// Why an engine could not do what was asked. Each is shown as a sentence by the page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EngineError {
+    /// The browser has no WebGPU (or this is not a secure context).
+    NoWebGpu,
+    /// WebGPU is there, but no adapter was given.
+    NoAdapter,
+    /// The adapter refused a device.
+    NoDevice(String),
+    /// The device was lost.
+    DeviceLost(String),
+    /// The layer needs more than the device allows.
+    TooLarge {
+        /// What was asked for, in elements of the offending buffer.
+        wanted: u64,
+        /// What the device allows.
+        allowed: u64,
+    },
+    /// A canvas of size zero cannot be drawn to; nothing is wrong.
+    EmptyCanvas,
+    /// The device reported an error of our making.
+    Invalid(String),
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoWebGpu => write!(f, "WebGPU is not available"),
+            Self::NoAdapter => write!(f, "no WebGPU adapter was given"),
+            Self::NoDevice(why) => write!(f, "the adapter refused a device: {why}"),
+            Self::DeviceLost(why) => write!(f, "the device was lost: {why}"),
+            Self::TooLarge { wanted, allowed } => {
+                write!(
+                    f,
+                    "{wanted} elements are needed where the device allows {allowed}"
+                )
+            }
+            Self::EmptyCanvas => write!(f, "the canvas has no size"),
+            Self::Invalid(what) => write!(f, "the device reported: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+/// A future that stays on its thread.
+pub type Local<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// What every engine does. All calls return at once; waiting is in the futures.
+pub trait Engine {
+    /// What this engine is.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Computes what is stale between the last Frame and this one and draws it. Returns the
+    /// sequence number of the frame. Nothing is read back.
+    ///
+    /// # Errors
+    /// When the device is gone or the layer is beyond its limits; the last picture stays.
+    fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError>;
+
+    /// How many submitted frames the device has not finished yet.
+    fn in_flight(&self) -> u32;
+
+    /// Numbers of the newest finished frame; resolves after the device has finished it.
+    fn report(&mut self) -> Local<Result<FrameReport, EngineError>>;
+
+    /// The values of the large map as drawn last.
+    fn read_map(&mut self) -> Local<Result<MapValues, EngineError>>;
+
+    /// Why the device was lost, once it is.
+    fn lost(&self) -> Option<EngineError>;
+}

@@ -1,0 +1,11 @@
+//! attnscope: attention that can be seen and handled.
+//!
+//! Rings, arrows inward only: `ui → engine → attention`; `data` and `scene` stand beside
+//! `attention` and are pure. See ARCHITECTURE.md.
+#![deny(unsafe_code)]
+
+pub mod attention;
+pub mod engine;
+pub mod scene;
+#[cfg(target_arch = "wasm32")]
+pub mod ui;

@@ -1,0 +1,8 @@
+//! The WebAssembly entry: the page on the main thread, the calculator in a worker.
+
+fn main() {
+    #[cfg(target_arch = "wasm32")]
+    attnscope::ui::start();
+    #[cfg(not(target_arch = "wasm32"))]
+    println!("attnscope is a web page: run `cargo xtask serve`.");
+}

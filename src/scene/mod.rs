@@ -1,0 +1,426 @@
+//! Everything the reader can change, as plain data. A permalink, an embed attribute, a message
+//! from a host page, an undo step and a test are all a [`Scene`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::attention::config::Reading;
+
+/// Everything the reader can change and nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scene {
+    /// Where q, k, v come from.
+    pub source: Source,
+    /// Which of the three mechanisms.
+    pub mechanism: Mechanism,
+    /// No key after the query; acts in every mechanism.
+    pub causal: bool,
+    /// The window; acts in `Window`, and in `Cjar` when `windowed`.
+    pub window: Window,
+    /// CJAR inside the window.
+    pub windowed: bool,
+    /// The factor of q·k'.
+    pub scale: Scale,
+    /// What CJAR adds; acts only in `Cjar`.
+    pub cjar: Cjar,
+    /// What of it is looked at.
+    pub view: View,
+    /// Language; `None` follows `?lang=`, then the browser.
+    pub lang: Option<Lang>,
+    /// Theme; `None` follows the host page, then the system.
+    pub theme: Option<Theme>,
+    /// Starter scene this Scene began as, if any: its title and text are shown beside the map.
+    pub lesson: Option<LessonId>,
+    /// Embed: which controls are shown. Empty = those of the mechanism.
+    pub show: Vec<Control>,
+}
+
+/// Where a layer comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// A shipped layer of all-MiniLM-L6-v2.
+    MiniLm {
+        /// Which text.
+        text: Text,
+        /// 0–5.
+        layer: u8,
+    },
+    /// Seeded numbers; the same on every platform.
+    Synthetic {
+        /// Structure of the sequence.
+        pattern: Pattern,
+        /// L, 1 ..= [`MAX_SEQ_LEN`].
+        seq_len: u32,
+        /// Seed.
+        seed: u32,
+    },
+}
+
+/// The longest sequence a synthetic source may ask for.
+pub const MAX_SEQ_LEN: u32 = 65_536;
+
+impl Default for Source {
+    fn default() -> Self {
+        Self::MiniLm {
+            text: Text::Sentence,
+            layer: 1,
+        }
+    }
+}
+
+/// The shipped texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Text {
+    /// 24 tokens.
+    #[default]
+    Sentence,
+    /// 120 tokens.
+    Paragraph,
+    /// 512 tokens.
+    Page,
+}
+
+/// Structure of a synthetic sequence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pattern {
+    /// Independent normal numbers.
+    #[default]
+    Random,
+    /// A short list of tokens, repeated: equal tokens find each other.
+    Repeated,
+    /// Neighbours resemble each other.
+    Local,
+    /// Each token resembles one far away.
+    LongRange,
+}
+
+/// The three mechanisms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mechanism {
+    /// Every token sees every token.
+    #[default]
+    Full,
+    /// Every token sees its neighbourhood.
+    Window,
+    /// The CJAR text: biases, segments, ranks.
+    Cjar,
+}
+
+/// How one number w becomes (left, right) (SPEC 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Convention {
+    /// (w, w).
+    #[default]
+    Distance,
+    /// (w, 0), causal.
+    CausalDistance,
+    /// (w − 1, 0), causal.
+    CausalCount,
+    /// (⌊w/2⌋, ⌊w/2⌋).
+    Longformer,
+    /// (left, right) as given.
+    Explicit,
+}
+
+/// The window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Window {
+    /// What w means.
+    pub convention: Convention,
+    /// Window size w.
+    pub size: u32,
+    /// Explicit reach to the left; `None` is unlimited.
+    pub left: Option<i32>,
+    /// Explicit reach to the right; `None` is unlimited.
+    pub right: Option<i32>,
+    /// Only offsets divisible by this; ≥ 1.
+    pub dilation: u32,
+    /// First so many keys always near.
+    pub sinks: u32,
+    /// First so many tokens see and are seen by all.
+    pub globals: u32,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self {
+            convention: Convention::Distance,
+            size: 2,
+            left: Some(2),
+            right: Some(2),
+            dilation: 1,
+            sinks: 0,
+            globals: 0,
+        }
+    }
+}
+
+/// The factor of q·k' (SPEC 1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// 1/√d_h.
+    #[default]
+    HeadDim,
+    /// 1/√d, as the first listing.
+    ModelDim,
+    /// A free value.
+    Free(f32),
+}
+
+/// What CJAR adds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cjar {
+    /// How the formula is read.
+    pub reading: Reading,
+    /// Keys per segment; `None` is one segment.
+    pub segment: Option<u32>,
+    /// Bias of the keys.
+    pub p_k: Bias,
+    /// Bias of the values.
+    pub p_v: Bias,
+    /// Auxiliary bias over the offset j − i.
+    pub s: Curve,
+    /// ρ; `None` is the full score.
+    pub score_rank: Option<u32>,
+    /// r; `None` is the full W_O.
+    pub out_rank: Option<u32>,
+}
+
+impl Default for Cjar {
+    fn default() -> Self {
+        Self {
+            reading: Reading::Bias,
+            segment: None,
+            p_k: Bias::default(),
+            p_v: Bias::default(),
+            s: Curve::default(),
+            score_rank: None,
+            out_rank: None,
+        }
+    }
+}
+
+/// Shape of a position bias.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BiasShape {
+    /// Standard normal numbers, as the listing's `torch.randn`.
+    #[default]
+    Normal,
+    /// Xavier uniform with gain 0.02.
+    Xavier,
+    /// Sines and cosines of the position.
+    Sinusoidal,
+    /// One dimension of every head is 1.
+    OneHot,
+}
+
+/// P_K or P_V as the reader sets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bias {
+    /// Factor; 0 is none.
+    pub amplitude: f32,
+    /// Shape of the unit tensor.
+    pub shape: BiasShape,
+    /// One row per head for all positions (as the listing has it), or one per position.
+    pub per_position: bool,
+    /// Seed of the random shapes; hot dimension of `OneHot` (modulo d_h).
+    pub seed: u32,
+}
+
+impl Default for Bias {
+    fn default() -> Self {
+        Self {
+            amplitude: 0.0,
+            shape: BiasShape::Normal,
+            per_position: true,
+            seed: 1,
+        }
+    }
+}
+
+/// s over the offset o = j − i:
+/// `amplitude · (slope·o + decay·(−|o|) + wave·cos(2π o / period) + bump·exp(−((o − at)/width)²/2))`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Curve {
+    /// Factor on the whole; 0 is none.
+    pub amplitude: f32,
+    /// Per token, rising to the right.
+    pub slope: f32,
+    /// Per token of distance, falling on both sides (ALiBi's shape).
+    pub decay: f32,
+    /// Height of the cosine.
+    pub wave: f32,
+    /// Period of the cosine in tokens; > 0.
+    pub period: f32,
+    /// Height of the bump.
+    pub bump: f32,
+    /// Offset of the bump's centre.
+    pub at: f32,
+    /// Width of the bump in tokens; > 0.
+    pub width: f32,
+}
+
+impl Default for Curve {
+    fn default() -> Self {
+        Self {
+            amplitude: 0.0,
+            slope: 0.0,
+            decay: 0.5,
+            wave: 0.0,
+            period: 8.0,
+            bump: 0.0,
+            at: -3.0,
+            width: 1.0,
+        }
+    }
+}
+
+/// What of the result is looked at. Changes here redraw and recompute nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct View {
+    /// Chosen head.
+    pub head: u32,
+    /// Weights or raw score.
+    pub quantity: Quantity,
+    /// Visible rectangle of the map; `None` is all of it.
+    pub rect: Option<Rect>,
+    /// How the colour range is found.
+    pub range: Range,
+    /// Which side panel is open.
+    pub panel: Panel,
+    /// Locked cell (query, key).
+    pub cell: Option<(u32, u32)>,
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self {
+            head: 8,
+            quantity: Quantity::Weights,
+            rect: None,
+            range: Range::Auto,
+            panel: Panel::Cell,
+            cell: None,
+        }
+    }
+}
+
+/// What the map shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u32)]
+pub enum Quantity {
+    /// A.
+    #[default]
+    Weights = 0,
+    /// r.
+    Score = 1,
+}
+
+/// A rectangle of cells: rows are queries, columns are keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rect {
+    /// First query.
+    pub row: u32,
+    /// First key.
+    pub col: u32,
+    /// Number of queries, ≥ 1.
+    pub rows: u32,
+    /// Number of keys, ≥ 1.
+    pub cols: u32,
+}
+
+/// How the colour range is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Range {
+    /// From the visible map.
+    #[default]
+    Auto,
+    /// 0 to 1 (weights), −1 to 1 (signed weights); scores stay automatic.
+    Unit,
+}
+
+/// The side panels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Panel {
+    /// Numbers of the hovered or locked cell.
+    #[default]
+    Cell,
+    /// Layer output and its low-rank twin.
+    Output,
+    /// Claimed, counted, measured.
+    Cost,
+}
+
+/// Languages of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Lang {
+    /// English.
+    #[serde(rename = "en")]
+    En,
+    /// 简体中文.
+    #[serde(rename = "zh")]
+    Zh,
+}
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Theme {
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+}
+
+/// The starter scenes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LessonId {
+    /// What full attention shows.
+    Full,
+    /// What a window cuts off.
+    Window,
+    /// What a sink gives back.
+    Sink,
+    /// A bias that changes nothing, and one that does.
+    Bias,
+    /// The literal formula, with negative weights.
+    Signed,
+    /// What W_O can spare.
+    Rank,
+}
+
+/// Controls an embed may show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Control {
+    /// Source, layer.
+    Source,
+    /// Strip of heads.
+    Heads,
+    /// Mechanism.
+    Mechanism,
+    /// Window size and convention.
+    Window,
+    /// CJAR biases.
+    Bias,
+    /// Ranks.
+    Rank,
+    /// Weights or score.
+    View,
+}

@@ -1,0 +1,3 @@
+//! The page.
+/// Starts the page.
+pub fn start() {}
