@@ -3,4 +3,5 @@
 
 pub mod config;
 pub mod layer;
+pub mod summary;
 pub mod visibility;

@@ -1,0 +1,32 @@
+//! What can go wrong, as data; the words are in the locales.
+
+use crate::engine::EngineError;
+
+/// One thing that went wrong. Shown as a sentence that says what happened and what to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Problem {
+    /// The engine could not start or go on.
+    Engine(EngineError),
+    /// A data file is missing or was refused: file and HTTP status (0 = no answer).
+    FileMissing {
+        /// Which file.
+        file: String,
+        /// HTTP status, 0 when there was no answer at all.
+        status: u16,
+    },
+    /// A data file is cut short or not what it should be.
+    FileBroken {
+        /// Which file.
+        file: String,
+        /// The reader's own word for it.
+        why: String,
+    },
+    /// The link held values that do not fit; each was replaced by its default.
+    LinkWarnings(Vec<String>),
+    /// The link was made by a newer version of the page.
+    LinkNewer(u32),
+    /// The worker that computes SVDs did not start: rank and sentence are missing.
+    Worker(String),
+    /// Copying to the clipboard was refused; the text to copy by hand.
+    Clipboard(String),
+}

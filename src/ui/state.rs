@@ -1,0 +1,129 @@
+//! What the page knows, in one context. Components derive from it; only the driver, the loader
+//! and event handlers write to it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::attention::layer::Layer;
+use crate::attention::summary::Summary;
+use crate::engine::{Capabilities, EngineError, FrameReport};
+use crate::scene::Scene;
+use crate::ui::problem::Problem;
+
+/// The state of one attnscope on a page.
+#[derive(Clone, Copy)]
+pub struct AppState {
+    /// Everything the reader chose. Written through [`AppState::change`] by controls.
+    pub scene: RwSignal<Scene>,
+    /// The layer of `scene.source`.
+    pub layer: RwSignal<LayerState>,
+    /// The engine.
+    pub engine: RwSignal<EngineState>,
+    /// Numbers of the newest finished frame.
+    pub report: RwSignal<FrameReport>,
+    /// Facts of the chosen head for the Scene they were computed from; `None` until the first.
+    pub summary: RwSignal<Option<(Scene, Arc<Summary>)>>,
+    /// Worked numbers of the hovered or locked cell.
+    pub cell: RwSignal<Option<CellNumbers>>,
+    /// Hovered cell (query, key), if the pointer or the cell cursor is on the map.
+    pub hover: RwSignal<Option<(u32, u32)>>,
+    /// Singular values of W_O, falling; empty until known.
+    pub sigma: RwSignal<Arc<[f32]>>,
+    /// Sentences about what went wrong, newest last; each can be dismissed.
+    pub problems: RwSignal<Vec<Problem>>,
+    /// True while a value is being dragged: the strip and the summary wait.
+    pub dragging: RwSignal<bool>,
+    /// Embedded page: only the map and chosen controls.
+    pub embedded: bool,
+}
+
+impl AppState {
+    /// Changes the Scene; the only way in which controls do.
+    pub fn change(&self, edit: impl FnOnce(&mut Scene)) {
+        self.scene.update(edit);
+    }
+}
+
+/// The layer of the present source.
+#[derive(Clone, Debug, Default)]
+pub enum LayerState {
+    /// Nothing asked for yet.
+    #[default]
+    Idle,
+    /// Being fetched: bytes so far, bytes in all if known. The last layer stays on screen.
+    Loading {
+        /// Bytes so far.
+        done: u64,
+        /// Bytes in all, if the server says so.
+        total: Option<u64>,
+        /// What stays on screen meanwhile.
+        previous: Option<LoadedLayer>,
+    },
+    /// There.
+    Ready(LoadedLayer),
+    /// Not to be had; a [`Problem`] says why. The last layer stays on screen.
+    Failed {
+        /// What stays on screen.
+        previous: Option<LoadedLayer>,
+    },
+}
+
+impl LayerState {
+    /// The layer on screen, whatever is going on.
+    pub fn shown(&self) -> Option<&LoadedLayer> {
+        match self {
+            Self::Idle => None,
+            Self::Loading { previous, .. } | Self::Failed { previous } => previous.as_ref(),
+            Self::Ready(layer) => Some(layer),
+        }
+    }
+}
+
+/// A layer and its words.
+#[derive(Clone, Debug)]
+pub struct LoadedLayer {
+    /// Tensors.
+    pub layer: Arc<Layer>,
+    /// One label per token.
+    pub tokens: Arc<[String]>,
+}
+
+/// The engine.
+#[derive(Clone, Debug, Default)]
+pub enum EngineState {
+    /// Asking for an adapter and a device.
+    #[default]
+    Probing,
+    /// Drawing.
+    Ready(Capabilities),
+    /// Not drawing, and why.
+    Failed(EngineError),
+}
+
+/// One cell in f64 on the CPU, from the same q, k, P, s as the picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellNumbers {
+    /// Query.
+    pub row: usize,
+    /// Key.
+    pub col: usize,
+    /// Whether the query may see the key.
+    pub visible: bool,
+    /// scale · q·k (without P_K).
+    pub qk: f64,
+    /// scale · q·P_K.
+    pub qp: f64,
+    /// s.
+    pub s: f64,
+    /// Raw score r = qk + qp (or its low-rank value).
+    pub score: f64,
+    /// Weight A.
+    pub weight: f64,
+    /// Sum of the row's weights.
+    pub row_sum: f64,
+    /// Keys that the query sees.
+    pub visible_keys: usize,
+    /// What the engine drew in this cell, once read back.
+    pub drawn: Option<f32>,
+}
