@@ -4,6 +4,7 @@
 pub mod check;
 pub mod compare;
 pub mod config;
+pub mod cost;
 pub mod layer;
 pub mod low_rank;
 pub mod output;
