@@ -1,5 +1,6 @@
 //! Facts of a real head and of hand-made ones.
-#![allow(clippy::unwrap_used)]
+// Where two numbers are compared exactly they must be the same bits.
+#![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use std::fs;
 
