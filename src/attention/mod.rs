@@ -1,12 +1,9 @@
 //! The mathematics of SPEC 1–6: sizes, visibility, readings, low rank, cost, f64 reference.
 //! Knows no GPU and no page.
 
-<<<<<<< HEAD
 pub mod bias;
-=======
 pub mod check;
 pub mod compare;
->>>>>>> main
 pub mod config;
 pub mod layer;
 pub mod summary;

@@ -17,7 +17,7 @@ pub struct KeyCount {
 impl KeyCount {
     /// Counts for a sequence of `seq_len` tokens.
     pub fn new(visibility: &Visibility, seq_len: usize) -> Self {
-        let mut rows = (0..seq_len).map(|i| keys_of_row(visibility, i, seq_len));
+        let mut rows = (0..seq_len).map(|i| visibility.count(i, seq_len, None) as u32);
         let Some(first) = rows.next() else {
             return Self::default();
         };
@@ -42,33 +42,6 @@ impl KeyCount {
         }
         self.total as f64 / (seq_len as f64 * seq_len as f64)
     }
-}
-
-/// Number of keys that query `i` sees (SPEC 2).
-pub fn keys_of_row(visibility: &Visibility, i: usize, seq_len: usize) -> u32 {
-    let end = if visibility.causal { i + 1 } else { seq_len };
-    if i < visibility.globals as usize {
-        return end as u32;
-    }
-    // Keys 0 .. kept are visible whatever the window says; beyond them the window decides.
-    let kept = (visibility.sinks.max(visibility.globals) as usize).min(end);
-    let row = i as i64;
-    let first = visibility
-        .left
-        .map_or(0, |left| row - i64::from(left))
-        .max(kept as i64);
-    let last = visibility
-        .right
-        .map_or(i64::MAX, |right| row + i64::from(right))
-        .min(end as i64 - 1);
-    let step = i64::from(visibility.dilation.max(1));
-    let near = if first > last {
-        0
-    } else {
-        // Multiples of `step` among the offsets first − i ..= last − i.
-        (last - row).div_euclid(step) - (first - row - 1).div_euclid(step)
-    };
-    kept as u32 + near as u32
 }
 
 /// The PyTorch expression of the same mask, for `i = torch.arange(L)[:, None]` and
