@@ -6,6 +6,7 @@ pub mod facts;
 mod json;
 pub mod keys;
 pub mod permalink;
+pub mod presets;
 pub mod resolve;
 pub mod sanitize;
 mod text;
