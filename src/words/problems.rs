@@ -17,4 +17,11 @@ texts! {
     LINK_NEWER: "This link was made by a newer version of the page (format {version}). What is known of it is shown; reload to get the newer page.", "此链接由更新版本的页面生成(格式 {version})。已显示可识别的部分;请重新加载以获取新版页面。";
     WORKER: "The background calculator did not start ({why}). Ranks, worked numbers and the sentence are missing; the map is not affected. Reload to try again.", "后台计算未能启动({why})。秩、数值明细和说明句将缺失,注意力图不受影响。请重新加载重试。";
     CLIPBOARD: "The browser did not allow copying. Select the text below and copy it by hand.", "浏览器不允许复制。请选中下面的文字手动复制。";
+    SHORT_NO_WEBGPU: "no WebGPU in this browser", "此浏览器没有 WebGPU";
+    SHORT_NO_ADAPTER: "no graphics adapter", "没有图形适配器";
+    SHORT_NO_DEVICE: "the adapter refused to start", "图形适配器拒绝启动";
+    SHORT_LOST: "the graphics device was lost", "图形设备已丢失";
+    SHORT_TOO_LARGE: "the text is too long for this device", "文本对此设备而言过长";
+    SHORT_NO_ROOM: "no room for the map", "没有空间绘图";
+    SHORT_INVALID: "an error of this page", "本页的错误";
 }

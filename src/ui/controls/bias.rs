@@ -18,6 +18,8 @@ struct Which {
     of_mut: fn(&mut Cjar) -> &mut Bias,
     consequence: fn(&Scene) -> Text,
     label: Text,
+    /// Name of the amplitude in links.
+    key: &'static str,
     /// Ids: amplitude, shape, sharing, seed.
     ids: [&'static str; 4],
 }
@@ -38,6 +40,7 @@ const KEYS: Which = Which {
         }
     },
     label: words::P_K,
+    key: "pk",
     ids: ["p-k", "p-k-shape", "p-k-sharing", "p-k-seed"],
 };
 
@@ -55,6 +58,7 @@ const VALUES: Which = Which {
         }
     },
     label: words::P_V,
+    key: "pv",
     ids: ["p-v", "p-v-shape", "p-v-sharing", "p-v-seed"],
 };
 
@@ -83,7 +87,7 @@ fn BiasControl(
 ) -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let Which { of, of_mut, consequence, label, ids } = which;
+    let Which { of, of_mut, consequence, label, key, ids } = which;
     let words_of = part(app, consequence);
     let one_hot = part(app, move |s| of(&s.cjar).shape == BiasShape::OneHot);
     let set_amplitude = move |to: f64| app.change(|s| of_mut(&mut s.cjar).amplitude = to as f32);
@@ -97,6 +101,7 @@ fn BiasControl(
         <div class="stack">
             <Slider
                 id=ids[0]
+                key=key
                 label=label
                 value=part(app, move |s| tidy(of(&s.cjar).amplitude))
                 track=Signal::derive(|| Track { min: 0.0, max: 5.0, step: 0.05 })

@@ -48,6 +48,7 @@ pub fn ScoreCurve() -> impl IntoView {
         <div class="stack" class:is-idle=move || !reading.get().uses_score_bias()>
             <Slider
                 id="s-amplitude"
+                key="s"
                 label=words::S_CURVE
                 value=part(app, |s| tidy(s.cjar.s.amplitude))
                 track=Signal::derive(|| Track { min: 0.0, max: 5.0, step: 0.05 })
@@ -101,19 +102,19 @@ fn Shape() -> impl IntoView {
         })
     };
     view! {
-        <Slider id="s-decay" label=words::DECAY value=get(|c| c.decay) track=track(-2.0, 2.0, 0.05)
+        <Slider id="s-decay" key="s.decay" label=words::DECAY value=get(|c| c.decay) track=track(-2.0, 2.0, 0.05)
             default=default(|c| c.decay) set=set(|c, to| c.decay = to) role="s" />
-        <Slider id="s-slope" label=words::SLOPE value=get(|c| c.slope) track=track(-2.0, 2.0, 0.05)
+        <Slider id="s-slope" key="s.slope" label=words::SLOPE value=get(|c| c.slope) track=track(-2.0, 2.0, 0.05)
             default=default(|c| c.slope) set=set(|c, to| c.slope = to) role="s" />
-        <Slider id="s-bump" label=words::BUMP value=get(|c| c.bump) track=track(-5.0, 5.0, 0.1)
+        <Slider id="s-bump" key="s.bump" label=words::BUMP value=get(|c| c.bump) track=track(-5.0, 5.0, 0.1)
             default=default(|c| c.bump) set=set(|c, to| c.bump = to) role="s" />
-        <Slider id="s-at" label=words::AT value=get(|c| c.at) track=track(-32.0, 32.0, 1.0)
+        <Slider id="s-at" key="s.at" label=words::AT value=get(|c| c.at) track=track(-32.0, 32.0, 1.0)
             default=default(|c| c.at) set=set(|c, to| c.at = to) unit=tokens role="s" />
-        <Slider id="s-width" label=words::WIDTH value=get(|c| c.width) track=track(0.25, 16.0, 0.25)
+        <Slider id="s-width" key="s.width" label=words::WIDTH value=get(|c| c.width) track=track(0.25, 16.0, 0.25)
             default=default(|c| c.width) set=set(|c, to| c.width = to) unit=tokens role="s" />
-        <Slider id="s-wave" label=words::WAVE value=get(|c| c.wave) track=track(-5.0, 5.0, 0.1)
+        <Slider id="s-wave" key="s.wave" label=words::WAVE value=get(|c| c.wave) track=track(-5.0, 5.0, 0.1)
             default=default(|c| c.wave) set=set(|c, to| c.wave = to) role="s" />
-        <Slider id="s-period" label=words::PERIOD value=get(|c| c.period) track=track(1.0, 64.0, 0.5)
+        <Slider id="s-period" key="s.period" label=words::PERIOD value=get(|c| c.period) track=track(1.0, 64.0, 0.5)
             default=default(|c| c.period) set=set(|c, to| c.period = to) unit=tokens role="s" />
     }
 }

@@ -42,6 +42,7 @@ pub fn OutputRank() -> impl IntoView {
     view! {
         <Slider
             id="out-rank"
+            key="r"
             label=words::OUT_RANK
             value=Signal::derive(move || f64::from(shown.get()))
             track=Signal::derive(move || Track { min: 1.0, max: f64::from(d()), step: 1.0 })
@@ -101,6 +102,7 @@ fn ScoreRank() -> impl IntoView {
     view! {
         <Slider
             id="score-rank"
+            key="rho"
             label=words::SCORE_RANK
             value=Signal::derive(move || f64::from(shown.get()))
             track=Signal::derive(move || Track { min: 1.0, max: f64::from(full()), step: 1.0 })
@@ -133,6 +135,7 @@ fn Segment() -> impl IntoView {
     view! {
         <Slider
             id="segment"
+            key="seg"
             label=words::SEGMENT
             value=Signal::derive(move || f64::from(shown.get()))
             track=Signal::derive(move || Track { min: 1.0, max: f64::from(full()), step: 1.0 })
@@ -190,6 +193,7 @@ fn ScaleChoice() -> impl IntoView {
         }>
             <Slider
                 id="scale-value"
+                key="scale"
                 label=words::SCALE_VALUE
                 value=value
                 track=Signal::derive(|| Track { min: 0.0, max: 2.0, step: 0.01 })

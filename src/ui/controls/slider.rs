@@ -11,8 +11,10 @@ use crate::words::{Text, controls as words};
 /// A slider with its number box and the consequence of its value in words.
 #[component]
 pub fn Slider(
-    /// Element id of the range input; also what tests look for.
+    /// Element id of the range input.
     id: &'static str,
+    /// Name of the value in links; tests find the slider by it.
+    key: &'static str,
     /// Name of the value.
     label: Text,
     /// The value.
@@ -99,7 +101,7 @@ pub fn Slider(
     let note = format!("{id}-note");
 
     view! {
-        <div class="slider" data-role=role>
+        <div class="slider" data-role=role data-key=key>
             <div class="slider-head">
                 <label for=id>{name}</label>
                 <span class="slider-value">

@@ -95,6 +95,7 @@ fn WindowSize() -> impl IntoView {
                 view! {
                     <Slider
                         id="window-size"
+                        key="w"
                         label=words::SIZE
                         value=size
                         track=track
@@ -210,6 +211,7 @@ fn MoreWindow() -> impl IntoView {
     view! {
         <Slider
             id="sinks"
+            key="sinks"
             label=words::SINKS
             value=part(app, |s| f64::from(s.window.sinks))
             track=up_to(0.0, 16)
@@ -222,6 +224,7 @@ fn MoreWindow() -> impl IntoView {
             <summary>{t(words::MORE_WINDOW)}</summary>
             <Slider
                 id="globals"
+                key="globals"
                 label=words::GLOBALS
                 value=part(app, |s| f64::from(s.window.globals))
                 track=up_to(0.0, 16)
@@ -232,6 +235,7 @@ fn MoreWindow() -> impl IntoView {
             />
             <Slider
                 id="dilation"
+                key="dil"
                 label=words::DILATION
                 value=part(app, |s| f64::from(s.window.dilation))
                 track=up_to(1.0, 16)
