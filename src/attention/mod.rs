@@ -1,6 +1,7 @@
 //! The mathematics of SPEC 1–6: sizes, visibility, readings, low rank, cost, f64 reference.
 //! Knows no GPU and no page.
 
+pub mod bias;
 pub mod check;
 pub mod compare;
 pub mod config;
