@@ -1,6 +1,7 @@
 //! One attention layer as data: tensors and their sizes (SPEC "Sizes and symbols").
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A dense row-major f32 tensor. Cloning shares the numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,4 +162,10 @@ pub enum ScoreBias {
     Curve(Arc<[f32]>),
     /// `[H, L, L]`, for small L only.
     Dense(Tensor),
+}
+
+/// A number that no other layer, factor or tensor of this process has had.
+pub fn fresh_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }

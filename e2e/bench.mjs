@@ -1,0 +1,120 @@
+// Times the page, per browser and text, and prints a Markdown table. No limits are enforced here:
+// times depend on the machine.
+import { cpus, platform, release, totalmem } from 'node:os';
+
+import { BROWSERS } from './browsers.mjs';
+import { DESK, DIST, launch, openPage, ready, show, slider } from './harness.mjs';
+import { serve } from './server.mjs';
+
+const TEXTS = { sentence: 24, paragraph: 120, page: 512 };
+const STEPS = 120;
+/** What is dragged, and a scene in which it acts. */
+const DRAGS = {
+  w: 'm=window&w=2',
+  s: 'm=cjar&reading=bias&s=0.1&s.decay=0.3',
+  r: 'm=cjar&r=8&panel=output',
+};
+
+const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
+/** The nearest-rank percentile. */
+const percentile = (numbers, share) => sorted(numbers)[Math.max(0, Math.ceil(share * numbers.length) - 1)];
+const ms = (number) => (number === undefined || number === null ? '–' : number.toFixed(number < 10 ? 1 : 0));
+
+/** Milliseconds from navigation to the first map, in a page that nothing was loaded in before. */
+async function firstMap(browser, url) {
+  const context = await browser.createBrowserContext();
+  try {
+    const page = await openPage(context, url);
+    await page.waitForFunction(() => performance.getEntriesByName('attnscope:first-map').length > 0, { timeout: 120_000 });
+    return await page.evaluate(() => performance.getEntriesByName('attnscope:first-map')[0].startTime);
+  } finally {
+    await context.close();
+  }
+}
+
+/** One drag over the whole slider: latencies of every presented frame, GPU times, long tasks. */
+async function drag(page, key) {
+  const css = slider(key);
+  await page.waitForSelector(css, { timeout: 30_000 });
+  return page.evaluate(
+    async (selector, steps) => {
+      const input = document.querySelector(selector);
+      const [low, high] = [Number(input.min || 0), Number(input.max || 100)];
+      const frame = () => new Promise((next) => requestAnimationFrame(next));
+      const long = [];
+      let observer;
+      // Firefox has no long-task entries; there the column stays empty.
+      if (PerformanceObserver.supportedEntryTypes.includes('longtask')) {
+        observer = new PerformanceObserver((list) => long.push(...list.getEntries().map((entry) => entry.duration)));
+        observer.observe({ type: 'longtask' });
+      }
+      window.attnscope.latencies();
+      const gpu = [];
+      input.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+      for (let step = 1; step <= steps; step++) {
+        input.value = String(low + ((high - low) * step) / steps);
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+        await frame();
+        const time = window.attnscope.report()?.gpu_ms;
+        if (typeof time === 'number') gpu.push(time);
+      }
+      input.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }));
+      input.dispatchEvent(new Event('change', { bubbles: true }));
+      await window.attnscope.settled();
+      const last = window.attnscope.report()?.gpu_ms;
+      if (typeof last === 'number') gpu.push(last);
+      await new Promise((done) => setTimeout(done, 100));
+      observer?.disconnect();
+      return { latencies: [...window.attnscope.latencies()], gpu, long: observer ? long : null };
+    },
+    css,
+    STEPS,
+  );
+}
+
+const wanted = process.argv.slice(2);
+for (const name of wanted) {
+  if (!BROWSERS.includes(name)) {
+    console.error(`'${name}' is not one of ${BROWSERS.join(', ')}`);
+    process.exit(1);
+  }
+}
+const processors = cpus();
+console.log(`
+Machine: ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}
+Date: ${new Date().toISOString().slice(0, 10)}. Times in ms; drags of ${STEPS} steps; latency = input event → presented frame.
+`);
+console.log('| browser | text (L) | first map | drag w p50 / p95 | drag s p50 / p95 | drag r p50 / p95 | GPU ms (median) | frames | longest task |');
+console.log('|---|---|---|---|---|---|---|---|---|');
+const adapters = [];
+const server = await serve(DIST);
+for (const name of wanted.length > 0 ? wanted : BROWSERS) {
+  const browser = await launch(name);
+  try {
+    const version = await browser.version();
+    const page = await openPage(browser, server.url, { viewport: DESK });
+    const { adapter } = await ready(page);
+    adapters.push(`${version}: ${adapter}`);
+    for (const [text, length] of Object.entries(TEXTS)) {
+      const first = await firstMap(browser, `${server.url}#v=1&src=${text}.1`);
+      const cells = [];
+      const gpu = [];
+      const long = [];
+      let frames = 0;
+      for (const [key, choices] of Object.entries(DRAGS)) {
+        await show(page, `v=1&src=${text}.1&${choices}`);
+        const result = await drag(page, key);
+        cells.push(`${ms(percentile(result.latencies, 0.5))} / ${ms(percentile(result.latencies, 0.95))}`);
+        frames += result.latencies.length;
+        gpu.push(...result.gpu);
+        if (result.long) long.push(0, ...result.long);
+      }
+      const longest = long.length > 0 ? (Math.max(...long) === 0 ? '< 50' : ms(Math.max(...long))) : '–';
+      console.log(`| ${name} | ${text} (${length}) | ${ms(first)} | ${cells.join(' | ')} | ${ms(percentile(gpu, 0.5))} | ${frames} | ${longest} |`);
+    }
+  } finally {
+    await browser.close();
+  }
+}
+await server.close();
+console.log(`\n${adapters.join('\n')}`);

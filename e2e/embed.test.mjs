@@ -1,0 +1,90 @@
+// The embed in a page of another origin: sandboxed, below a subpath, in the middle of a text.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { BROWSERS } from './browsers.mjs';
+import { compare } from './compare.mjs';
+import { assertComputes, assertQuiet, DIST, launch, openPage, OUT, readMap, reference } from './harness.mjs';
+import { colours } from './image.mjs';
+import { serve } from './server.mjs';
+
+const FRAGMENT = 'v=1&m=window&w=3&show=window';
+const FRAME = { x: 20, y: 60, width: 640, height: 560 };
+
+/** A host page with one embed. Tall, so that it can scroll. */
+const host = (address, sandbox) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>host</title>
+<link rel="icon" href="data:,">
+<style>:root{color-scheme:light dark} body{margin:0;height:3000px} iframe{position:absolute;left:${FRAME.x}px;top:${FRAME.y}px;width:${FRAME.width}px;height:${FRAME.height}px;border:0}</style>
+<iframe ${sandbox} src="${address}" title="an attention map"></iframe>`;
+
+for (const name of BROWSERS) {
+  describe(name, () => {
+    let browser;
+    let site;
+    let hosts;
+    let folder;
+    before(async () => {
+      site = await serve(DIST, { prefix: '/docs/tools/attnscope/' });
+      folder = mkdtempSync(join(tmpdir(), 'attnscope-host-'));
+      hosts = await serve(folder);
+      const address = `${site.url}embed.html#${FRAGMENT}`;
+      writeFileSync(join(folder, 'sandboxed.html'), host(address, 'sandbox="allow-scripts"'));
+      writeFileSync(join(folder, 'plain.html'), host(address, ''));
+      browser = await launch(name);
+    });
+    after(async () => {
+      await browser?.close();
+      await site?.close();
+      await hosts?.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    const frameOf = async (page) => page.waitForFrame((frame) => frame.url().includes('embed.html'), { timeout: 30_000 });
+
+    for (const kind of ['sandboxed', 'plain']) {
+      test(`${kind}: it draws, with the right numbers, from a subpath of another origin`, async () => {
+        const page = await openPage(browser, `${hosts.url}${kind}.html`);
+        const frame = await frameOf(page);
+        await assertComputes(frame);
+        assert.equal(await frame.evaluate(() => window.attnscope.scene()), FRAGMENT);
+        const map = await readMap(frame);
+        compare(map.values, (await reference(FRAGMENT)).values, 'embed');
+        const picture = await page.screenshot({ path: join(OUT, `embed-${kind}-${name}.png`) });
+        const { count } = colours(picture, FRAME);
+        assert.ok(count > 40, `the frame shows ${count} colours`);
+        assertQuiet(page, site.origin, hosts.origin);
+        await page.close();
+      });
+    }
+
+    test('the wheel over it scrolls the page around it', async () => {
+      const page = await openPage(browser, `${hosts.url}sandboxed.html`);
+      await assertComputes(await frameOf(page));
+      await page.mouse.move(FRAME.x + FRAME.width / 2, FRAME.y + FRAME.height / 2);
+      await page.mouse.wheel({ deltaY: 300 });
+      await page.waitForFunction(() => window.scrollY > 100, { timeout: 10_000 });
+      await page.close();
+    });
+
+    test('it follows the reader\'s light and dark', async () => {
+      const page = await openPage(browser, `${hosts.url}sandboxed.html`);
+      const frame = await frameOf(page);
+      await assertComputes(frame);
+      const ground = () => frame.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]).catch(() => {});
+      const light = await ground();
+      if (name === 'firefox') {
+        // WebDriver BiDi has no emulation of the colour scheme here: the scene's own choice is
+        // tested instead.
+        await frame.evaluate(() => window.attnscope.set('v=1&theme=dark'));
+      } else {
+        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+      }
+      await frame.waitForFunction((old) => getComputedStyle(document.body).backgroundColor !== old, { timeout: 10_000 }, light);
+      await page.close();
+    });
+  });
+}

@@ -1,0 +1,157 @@
+// Opens the built page in a real browser and talks to `window.attnscope`.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import puppeteer from 'puppeteer-core';
+
+import { launchOptions } from './browsers.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const ROOT = dirname(here);
+export const DIST = join(ROOT, 'dist');
+export const OUT = join(here, 'out');
+mkdirSync(OUT, { recursive: true });
+
+export const DESK = { width: 1440, height: 900 };
+export const PHONE = { width: 390, height: 844, hasTouch: true };
+
+/** Starts one browser. */
+export const launch = (name) => puppeteer.launch(launchOptions(name));
+
+/**
+ * Opens `url` in a new page. The page carries `errors` (console errors, uncaught exceptions,
+ * crashes) and `origins` (of every request), which `assertQuiet` judges.
+ *
+ * `before` is a function that runs in the page before anything of it does.
+ */
+export async function openPage(browser, url, { viewport = DESK, before, lang } = {}) {
+  const page = await browser.newPage();
+  page.errors = [];
+  page.origins = new Set();
+  page.on('console', (message) => {
+    if (message.type() === 'error') page.errors.push(message.text());
+  });
+  page.on('pageerror', (error) => page.errors.push(`uncaught: ${error.message}`));
+  page.on('error', (error) => page.errors.push(`crashed: ${error.message}`));
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol.startsWith('http') || protocol.startsWith('ws')) page.origins.add(origin);
+  });
+  await page.setViewport(viewport);
+  if (before) await page.evaluateOnNewDocument(before);
+  const address = new URL(url);
+  if (lang) address.searchParams.set('lang', lang);
+  await page.goto(address.href, { waitUntil: 'load' });
+  return page;
+}
+
+/** No console error, no exception, and no request to anywhere else. */
+export function assertQuiet(page, ...origins) {
+  assert.deepEqual(page.errors, [], 'console errors');
+  for (const origin of page.origins) {
+    assert.ok(origins.includes(origin), `a request went to ${origin}`);
+  }
+}
+
+/** Waits for `window.attnscope` and its engine: `{ backend, adapter }`. */
+export async function ready(target) {
+  await target.waitForFunction(() => Boolean(window.attnscope), { timeout: 60_000 });
+  return target.evaluate(() => window.attnscope.ready());
+}
+
+/** Opens the page, asserts a GPU and one computed number, and returns the page. */
+export async function openReady(browser, url, options) {
+  const page = await openPage(browser, url, options);
+  await assertComputes(page);
+  return page;
+}
+
+/**
+ * Other suites have passed on a lost device or without any WebGPU: an adapter must be named, and
+ * a row of softmax weights must sum to one.
+ */
+export async function assertComputes(target) {
+  const { backend, adapter } = await ready(target);
+  assert.equal(backend, 'WebGPU');
+  assert.match(adapter, /\w/, 'the adapter has no name');
+  const before = await target.evaluate(() => window.attnscope.scene());
+  const map = await show(target, 'v=1');
+  let sum = 0;
+  for (let col = 0; col < map.cols; col++) sum += map.values[col];
+  assert.ok(Math.abs(sum - 1) < 1e-4, `the first row sums to ${sum}`);
+  if (before !== 'v=1') await show(target, before);
+  return { backend, adapter };
+}
+
+/** Sets a scene, waits until it is drawn, and reads the drawn map. */
+export async function show(target, fragment) {
+  await target.evaluate(async (text) => {
+    window.attnscope.set(text);
+    await window.attnscope.settled();
+  }, fragment);
+  return readMap(target);
+}
+
+/** The drawn map: `{ rows, cols, values, visible }`. */
+export async function readMap(target) {
+  const packed = await target.evaluate(async () => {
+    await window.attnscope.settled();
+    const map = await window.attnscope.readMap();
+    // As bytes: JSON turns NaN into null, and NaN is what a test must see.
+    const pack = (numbers) => {
+      const floats = Float32Array.from(numbers);
+      const bytes = new Uint8Array(floats.buffer);
+      let text = '';
+      for (let at = 0; at < bytes.length; at += 0x8000) {
+        text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+      }
+      return btoa(text);
+    };
+    return { rows: map.rows, cols: map.cols, values: pack(map.values), visible: pack(map.visible) };
+  });
+  const unpack = (text) => {
+    const bytes = Buffer.from(text, 'base64');
+    return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  };
+  return { ...packed, values: unpack(packed.values), visible: unpack(packed.visible) };
+}
+
+/** What the f64 reference says about a scene: the native program reads the same fragment. */
+export async function reference(fragment) {
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  const target = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
+  const program = join(target, 'debug', `attnscope-reference${suffix}`);
+  const { stdout } = await promisify(execFile)(program, ['map', fragment], {
+    cwd: ROOT,
+    maxBuffer: 256 << 20,
+  });
+  return JSON.parse(stdout);
+}
+
+/** The range input of one parameter of the scene. */
+export const slider = (key) => `[data-key="${key}"] input[type="range"]`;
+
+/** Everything the page says about problems, as one text. */
+export const problems = (target) =>
+  target.evaluate(() =>
+    [...document.querySelectorAll('[role="alert"]')]
+      .filter((box) => !box.hidden)
+      .map((box) => box.innerText)
+      .join('\n'),
+  );
+
+/** Waits until the page's words about problems match. */
+export async function waitForProblem(target, pattern) {
+  const start = Date.now();
+  let text = '';
+  while (Date.now() - start < 30_000) {
+    text = await problems(target);
+    if (pattern.test(text)) return text;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error(`no sentence matches ${pattern}; the page says: ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,111 @@
+// The drawn map against the f64 reference, in both browsers.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { BROWSERS } from './browsers.mjs';
+import { compare } from './compare.mjs';
+import { assertQuiet, DIST, launch, openReady, readMap, reference, show, slider } from './harness.mjs';
+import { serve } from './server.mjs';
+
+const TEXTS = { sentence: 24, paragraph: 120, page: 512 };
+const MECHANISMS = {
+  full: '',
+  window: '&m=window&w=4&sinks=1',
+  'cjar, bias reading': '&m=cjar&reading=bias&pk=0.7&s=1.5&s.decay=0.3',
+  'cjar, product reading in a window': '&m=cjar&reading=product&inwin=1&w=9&causal=1&s=0.8&s.slope=0.05&pk=0.4&pk.each=0',
+  'cjar, softmax in segments': '&m=cjar&reading=softmax&seg=16&pk=0.5&pk.shape=sinusoidal',
+};
+
+/** Compares a drawn map with the reference; masked cells must be exactly zero. */
+function judge(map, want, what) {
+  assert.deepEqual([map.rows, map.cols], [want.rows, want.cols], `${what}: size`);
+  const error = compare(map.values, want.values, what);
+  let masked = 0;
+  for (let at = 0; at < want.values.length; at++) {
+    const sees = Boolean(want.visible[at]);
+    assert.equal(map.visible[at], sees ? 1 : 0, `${what}: visibility of cell ${at}`);
+    if (!sees) {
+      masked += 1;
+      assert.ok(map.values[at] === 0, `${what}: masked cell ${at} holds ${map.values[at]}`);
+    }
+  }
+  return { ...error, masked };
+}
+
+for (const name of BROWSERS) {
+  describe(name, () => {
+    let browser;
+    let server;
+    let page;
+    before(async () => {
+      server = await serve(DIST);
+      browser = await launch(name);
+      page = await openReady(browser, server.url);
+    });
+    after(async () => {
+      await browser?.close();
+      await server?.close();
+    });
+
+    for (const [text, length] of Object.entries(TEXTS)) {
+      for (const [mechanism, choices] of Object.entries(MECHANISMS)) {
+        test(`${text}, ${mechanism}: every cell is the reference's`, async () => {
+          // One texel per cell: a long text is read through a rectangle that the screen can hold.
+          const rect = length > 200 ? '&rect=200.180.160.200' : '';
+          const fragment = `v=1&src=${text}.1${choices}&head=5${rect}`;
+          const [map, want] = [await show(page, fragment), await reference(fragment)];
+          const { masked } = judge(map, want, fragment);
+          if (mechanism.includes('window')) assert.ok(masked > 0, 'a window masks something');
+        });
+      }
+    }
+
+    test('raw scores, another layer and head: every cell is the reference\'s', async () => {
+      const fragment = 'v=1&src=sentence.4&m=full&map=score&head=11';
+      judge(await show(page, fragment), await reference(fragment), fragment);
+    });
+
+    test('a burst of scenes ends in the newest', async () => {
+      await page.evaluate(async () => {
+        for (let w = 0; w <= 40; w++) {
+          window.attnscope.set(`v=1&src=paragraph.1&m=window&w=${w}`);
+          if (w % 4 === 0) await new Promise((next) => requestAnimationFrame(next));
+        }
+      });
+      const fragment = 'v=1&src=paragraph.1&m=window&w=40';
+      const map = await readMap(page);
+      assert.equal(await page.evaluate(() => window.attnscope.scene()), fragment);
+      judge(map, await reference(fragment), fragment);
+    });
+
+    test('dragging the window slider ends in the state of the last event', async () => {
+      await show(page, 'v=1&src=sentence.1&m=window&w=2');
+      const frames = await page.evaluate(() => window.attnscope.frames());
+      const handle = await page.waitForSelector(slider('w'));
+      const box = await handle.boundingBox();
+      const y = box.y + box.height / 2;
+      await page.mouse.move(box.x + 3, y);
+      await page.mouse.down();
+      for (let step = 1; step <= 30; step++) {
+        await page.mouse.move(box.x + 3 + ((box.width - 6) * step) / 40, y);
+      }
+      await page.mouse.up();
+      const map = await readMap(page);
+      const { fragment, value, drawn } = await page.evaluate(
+        (css) => ({
+          fragment: window.attnscope.scene(),
+          value: document.querySelector(css).value,
+          drawn: window.attnscope.frames(),
+        }),
+        slider('w'),
+      );
+      const w = Number(new URLSearchParams(fragment).get('w') ?? 2);
+      assert.ok(w > 2, `the drag moved the window: ${fragment}`);
+      assert.equal(Number(value), w, 'the slider shows the scene');
+      assert.ok(drawn > frames, 'frames were drawn');
+      judge(map, await reference(fragment), fragment);
+    });
+
+    test('nothing was wrong on the way', () => assertQuiet(page, server.origin));
+  });
+}

@@ -1,0 +1,166 @@
+// What can go wrong: each time a sentence in the reader's language, controls that stay, no panic.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+
+import { BROWSERS } from './browsers.mjs';
+import { assertComputes, DIST, launch, openPage, ready, show, waitForProblem } from './harness.mjs';
+import { serve } from './server.mjs';
+
+/** Each way to lose WebGPU, as code that runs before the page, and the words to expect. */
+const WITHOUT_GPU = {
+  'no WebGPU at all': {
+    before: () => {
+      delete Navigator.prototype.gpu;
+      Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined, configurable: true });
+    },
+    en: /WebGPU/,
+    zh: /WebGPU.*[\u4e00-\u9fff]|[\u4e00-\u9fff].*WebGPU/,
+  },
+  'no adapter': {
+    before: () => {
+      GPU.prototype.requestAdapter = async () => null;
+    },
+    en: /adapter|graphics/i,
+    zh: /适配器|显卡|图形/,
+  },
+  'no device': {
+    before: () => {
+      GPUAdapter.prototype.requestDevice = async () => {
+        throw new DOMException('refused by the test', 'OperationError');
+      };
+    },
+    en: /device|graphics/i,
+    zh: /设备/,
+  },
+};
+
+/** The reader can still choose things. */
+async function assertControlsStay(page) {
+  const controls = await page.evaluate(
+    () => [...document.querySelectorAll('button, select, input')].filter((it) => it.getClientRects().length > 0 && !it.disabled).length,
+  );
+  assert.ok(controls >= 5, `only ${controls} controls are left`);
+}
+
+const assertNoPanic = (page) => {
+  const panics = page.errors.filter((text) => /panicked|unreachable|RuntimeError|uncaught/i.test(text));
+  assert.deepEqual(panics, []);
+};
+
+for (const name of BROWSERS) {
+  describe(name, () => {
+    let browser;
+    let server;
+    before(async () => {
+      browser = await launch(name);
+    });
+    after(() => browser?.close());
+    beforeEach(async () => {
+      server = await serve(DIST);
+    });
+    afterEach(() => server?.close());
+
+    for (const [what, { before: prepare, en, zh }] of Object.entries(WITHOUT_GPU)) {
+      test(`${what}: said in both languages, the controls stay`, async () => {
+        for (const [lang, words] of [['en', en], ['zh', zh]]) {
+          const page = await openPage(browser, server.url, { before: prepare, lang });
+          await waitForProblem(page, words);
+          await assertControlsStay(page);
+          assertNoPanic(page);
+          await page.close();
+        }
+      });
+    }
+
+    test('a lost device: said, and the page goes on', async () => {
+      const page = await openPage(browser, server.url, {
+        lang: 'en',
+        before: () => {
+          const request = GPUAdapter.prototype.requestDevice;
+          GPUAdapter.prototype.requestDevice = async function (...args) {
+            const device = await request.apply(this, args);
+            (window.devices ??= []).push(device);
+            return device;
+          };
+        },
+      });
+      await assertComputes(page);
+      await page.evaluate(() => window.devices.forEach((device) => device.destroy()));
+      await page.evaluate(() => window.attnscope.set('v=1&m=window&w=5'));
+      await waitForProblem(page, /device|graphics/i);
+      await assertControlsStay(page);
+      assertNoPanic(page);
+      await page.close();
+    });
+
+    const DATA = /\/data\//;
+    const FAULTS = {
+      'a data file that is missing': { fault: { status: 404 }, words: /404/ },
+      'a data file that is cut short': { fault: { cut: 0.5 }, words: /cut short|incomplete|damaged|not what|broken/i },
+      'a connection that breaks off': { fault: { abort: 0.5 }, words: /connection|network|answer|cut short|incomplete|damaged|broken/i },
+    };
+    for (const [what, { fault, words }] of Object.entries(FAULTS)) {
+      test(`${what}: said, the last picture stays, another choice works`, async () => {
+        const page = await openPage(browser, server.url, { lang: 'en' });
+        await assertComputes(page);
+        server.fault = (path) => (DATA.test(path) ? fault : null);
+        await page.evaluate(() => window.attnscope.set('v=1&src=paragraph.3'));
+        await waitForProblem(page, words);
+        await assertControlsStay(page);
+        server.fault = () => null;
+        const map = await show(page, 'v=1&src=paragraph.2');
+        assert.equal(map.rows, 120);
+        assertNoPanic(page);
+        await page.close();
+      });
+    }
+
+    test('too long a sequence: a sentence or a picture, and the page goes on', async () => {
+      const page = await openPage(browser, server.url, { lang: 'en' });
+      await assertComputes(page);
+      await page.evaluate(() => window.attnscope.set('v=1&src=random.4294967295.1'));
+      await page.evaluate(() => window.attnscope.set('v=1&src=random.32.1'));
+      assert.equal((await show(page, 'v=1&src=random.32.1')).rows, 32);
+      assertNoPanic(page);
+      await page.close();
+    });
+
+    test('a canvas of size zero: nothing panics, and it comes back', async () => {
+      const page = await openPage(browser, server.url, { lang: 'en' });
+      await assertComputes(page);
+      await page.evaluate(() => {
+        document.body.style.setProperty('display', 'none');
+      });
+      await page.evaluate(() => window.attnscope.set('v=1&m=window&w=3'));
+      await new Promise((done) => setTimeout(done, 300));
+      await page.evaluate(() => document.body.style.removeProperty('display'));
+      assert.ok((await show(page, 'v=1&m=window&w=4')).values.some((value) => value > 0));
+      assertNoPanic(page);
+      await page.close();
+    });
+
+    // The page's own code does not come: www/boot.js speaks.
+    const BOOT = {
+      'its WebAssembly is missing': { path: /_bg\.wasm$/, fault: { status: 404 }, en: /404/, zh: /未能载入/ },
+      'its WebAssembly is cut short': { path: /_bg\.wasm$/, fault: { cut: 0.5 }, en: /damaged/, zh: /损坏/ },
+      'its script is missing': { path: /attnscope\.js$/, fault: { status: 404 }, en: /could not be loaded/, zh: /未能载入/ },
+    };
+    for (const [what, { path: which, fault, en, zh }] of Object.entries(BOOT)) {
+      test(`the page says when ${what}`, async () => {
+        server.fault = (path) => (which.test(path) ? fault : null);
+        for (const [lang, words] of [['en', en], ['zh', zh]]) {
+          const page = await openPage(browser, server.url, { lang });
+          await waitForProblem(page, words);
+          await page.close();
+        }
+      });
+    }
+
+    test('WebAssembly under a wrong type still starts', async () => {
+      server.fault = (path) => (path.endsWith('.wasm') ? { type: 'application/octet-stream' } : null);
+      const page = await openPage(browser, server.url);
+      await ready(page);
+      await page.close();
+    });
+  });
+}

@@ -1,0 +1,67 @@
+// A static server for tests: any path prefix, any fault. What users get is served by `cargo xtask
+// serve`, whose own tests are in xtask.
+import { readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { extname, join, normalize, resolve, sep } from 'node:path';
+
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+};
+
+/**
+ * Serves `root` below `prefix` on a free port of 127.0.0.1.
+ *
+ * `server.fault(path)` may return `{ status }` (answer with it), `{ cut: share }` (a whole answer
+ * with only that share of the file), `{ abort: share }` (the connection breaks off there),
+ * `{ type }` (a wrong content type) or nothing. `server.paths` lists what was asked for.
+ * `cors: false` leaves `Access-Control-Allow-Origin` away.
+ */
+export async function serve(root, { prefix = '/', cors = true } = {}) {
+  const base = resolve(root);
+  const state = { fault: () => null, paths: [] };
+  const server = createServer(async (request, response) => {
+    const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
+    state.paths.push(path);
+    const headers = { 'Cache-Control': 'no-store' };
+    if (cors) headers['Access-Control-Allow-Origin'] = '*';
+    const stop = (status) => {
+      response.writeHead(status, { ...headers, 'Content-Type': 'text/plain' });
+      response.end(`${status}\n`);
+    };
+    if (!path.startsWith(prefix)) return stop(404);
+    let file = normalize(join(base, path.slice(prefix.length)));
+    if (file !== base && !file.startsWith(base + sep)) return stop(404);
+    const fault = state.fault(path) ?? {};
+    if (fault.status) return stop(fault.status);
+    let bytes;
+    try {
+      if ((await stat(file)).isDirectory()) file = join(file, 'index.html');
+      bytes = await readFile(file);
+    } catch {
+      return stop(404);
+    }
+    headers['Content-Type'] = fault.type ?? TYPES[extname(file)] ?? 'application/octet-stream';
+    const share = fault.cut ?? fault.abort;
+    const sent = share === undefined ? bytes : bytes.subarray(0, Math.floor(bytes.length * share));
+    response.writeHead(200, { ...headers, 'Content-Length': fault.abort === undefined ? sent.length : bytes.length });
+    if (fault.abort === undefined) response.end(sent);
+    else response.write(sent, () => setTimeout(() => response.destroy(), 50));
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  return Object.assign(state, {
+    origin,
+    url: origin + prefix,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((done) => server.close(done));
+    },
+  });
+}

@@ -1,0 +1,183 @@
+//! The f64 reference that judges every engine and computes the page's worked numbers: SPEC 1–3 for
+//! one head, row by row, as the text has it. Simple rather than fast; what it cannot judge is the
+//! rounding of f32 itself.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::config::Config;
+use super::layer::{Biases, Layer, ScoreBias};
+use super::low_rank::{LowRankError, factor_score};
+use super::project::{Projected, add_bias, doubles, position_bias, project};
+
+mod rows;
+
+pub use rows::{Cell, Map, Row};
+
+/// Why the reference cannot compute something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReferenceError {
+    /// The layer has no such head.
+    NoHead(usize),
+    /// The layer is a preview without values.
+    NoValues,
+    /// The low-rank factors could not be had.
+    LowRank(LowRankError),
+}
+
+impl fmt::Display for ReferenceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoHead(head) => write!(f, "there is no head {head}"),
+            Self::NoValues => f.write_str("the values of this layer are not there yet"),
+            Self::LowRank(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReferenceError {}
+
+impl From<LowRankError> for ReferenceError {
+    fn from(why: LowRankError) -> Self {
+        Self::LowRank(why)
+    }
+}
+
+/// s of one head.
+#[derive(Clone, Debug)]
+enum Auxiliary {
+    None,
+    /// By offset, entry `j − i + L − 1`.
+    Curve(Arc<[f32]>),
+    /// `[L, L]`.
+    Dense(Vec<f64>),
+}
+
+/// One head, ready to be asked for rows and cells.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// L.
+    pub seq_len: usize,
+    /// d_h.
+    pub head_dim: usize,
+    config: Config,
+    mask: Option<Arc<[u8]>>,
+    /// `[L, head_dim]`.
+    q: Vec<f64>,
+    /// k without P_K, `[L, head_dim]`.
+    k: Vec<f64>,
+    /// P_K `[1 or L, head_dim]`.
+    p_k: Option<Vec<f64>>,
+    /// What the score multiplies: q and k', or q̃ and k̃ at the score rank; `[L, width]` each.
+    score_q: Vec<f64>,
+    score_k: Vec<f64>,
+    width: usize,
+    /// v' `[L, head_dim]`.
+    v: Option<Vec<f64>>,
+    s: Auxiliary,
+}
+
+impl Head {
+    /// Head `head` of `layer` under `config` and `biases`, which both fit it
+    /// ([`Layer::check`], [`Biases::check`]). In a preview the one head is head 0.
+    ///
+    /// # Errors
+    /// When there is no such head, or the score rank is set and the factors cannot be had.
+    pub fn new(
+        layer: &Layer,
+        config: &Config,
+        biases: &Biases,
+        head: usize,
+    ) -> Result<Self, ReferenceError> {
+        if head >= layer.heads {
+            return Err(ReferenceError::NoHead(head));
+        }
+        Self::from_projected(layer, &project(layer, head), config, biases, head)
+    }
+
+    /// As [`Head::new`], from q, k, v of that head that are there already: the projection does not
+    /// depend on `config` and `biases`, so whoever follows a slider keeps it.
+    ///
+    /// # Errors
+    /// As [`Head::new`].
+    pub fn from_projected(
+        layer: &Layer,
+        projected: &Projected,
+        config: &Config,
+        biases: &Biases,
+        head: usize,
+    ) -> Result<Self, ReferenceError> {
+        if head >= layer.heads {
+            return Err(ReferenceError::NoHead(head));
+        }
+        let p_k = position_bias(biases.p_k.as_ref(), head);
+        let p_v = position_bias(biases.p_v.as_ref(), head);
+        let s = match &biases.s {
+            Some(ScoreBias::Curve(curve)) if config.reading.uses_score_bias() => {
+                Auxiliary::Curve(curve.clone())
+            }
+            Some(ScoreBias::Dense(s)) if config.reading.uses_score_bias() => {
+                Auxiliary::Dense(doubles(s.outer(head)))
+            }
+            _ => Auxiliary::None,
+        };
+        let v = projected.v.clone().map(|v| add_bias(v, p_v.as_deref()));
+        let mut made = Self {
+            seq_len: layer.seq_len,
+            head_dim: layer.head_dim,
+            config: config.clone(),
+            mask: layer.mask.clone(),
+            q: projected.q.clone(),
+            k: projected.k.clone(),
+            p_k,
+            score_q: Vec::new(),
+            score_k: Vec::new(),
+            width: 0,
+            v,
+            s,
+        };
+        made.make_score()?;
+        Ok(made)
+    }
+
+    /// Sets what the score multiplies from q, k, P_K and the score rank.
+    fn make_score(&mut self) -> Result<(), ReferenceError> {
+        let k = add_bias(self.k.clone(), self.p_k.as_deref());
+        if let Some(rank) = self.config.score_rank {
+            let factors = factor_score(&self.q, &k, self.head_dim)?;
+            self.width = (rank as usize).min(factors.sigma.len());
+            let q = factors.left.columns(0, self.width).transpose();
+            let k = factors.right.rows(0, self.width);
+            (self.score_q, self.score_k) =
+                (q.iter().copied().collect(), k.iter().copied().collect());
+        } else {
+            (self.score_q, self.score_k, self.width) = (self.q.clone(), k, self.head_dim);
+        }
+        Ok(())
+    }
+
+    /// The same head without P_K and s; `None` when it has neither (or its reading does not use
+    /// the s that it was given).
+    ///
+    /// # Errors
+    /// When the score rank is set and the factors cannot be had.
+    pub fn without_biases(&self) -> Result<Option<Self>, ReferenceError> {
+        if self.p_k.is_none() && matches!(self.s, Auxiliary::None) {
+            return Ok(None);
+        }
+        let mut plain = self.clone();
+        (plain.p_k, plain.s) = (None, Auxiliary::None);
+        plain.make_score()?;
+        Ok(Some(plain))
+    }
+
+    /// The choices that this head is computed with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The boolean mask of the layer.
+    pub fn mask(&self) -> Option<&[u8]> {
+        self.mask.as_deref()
+    }
+}

@@ -1,0 +1,250 @@
+//! Golden cases (SPEC 7): one file is one case, with inputs, configuration and expectations that
+//! were computed in float64 and rounded to f32. Every engine is judged by them.
+//!
+//! Metadata `config` is JSON: `heads`, `causal`, `left`, `right`, `dilation`, `sinks`, `globals`,
+//! `scale`, `reading`, `segment`, `score_rank`, `out_rank` (null = unlimited, default, off) and
+//! `a_rows` where only some rows of A are expected. Tensors: `q k v`, or `x` with any of
+//! `w_q w_k w_v` and `b_*`; `p_k p_v s mask w_o b_o`; or factors `w_1 w_2`.
+
+use serde::Deserialize;
+
+use super::safetensors::{ReadError, Tensors};
+use crate::attention::config::{Config, Reading};
+use crate::attention::layer::{
+    Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
+};
+use crate::attention::visibility::Visibility;
+
+/// One golden case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// File stem.
+    pub name: String,
+    /// What the case is there for.
+    pub note: String,
+    /// Inputs; already checked ([`Layer::check`]).
+    pub layer: Layer,
+    /// Choices.
+    pub config: Config,
+    /// P_K, P_V, s, each with amplitude 1; already checked.
+    pub biases: Biases,
+    /// What is to come out.
+    pub expect: Expect,
+}
+
+/// Expectations of a case; what the file does not hold is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expect {
+    /// A `[H, L, L]`.
+    pub a: Option<Tensor>,
+    /// Query indices and those rows of A, `[H, rows, L]`.
+    pub a_rows: Option<(Vec<usize>, Tensor)>,
+    /// O `[H, L, head_dim]`.
+    pub o: Option<Tensor>,
+    /// Y `[L, d]`.
+    pub y: Option<Tensor>,
+}
+
+/// `config` as it stands in the file. `mechanism` is for readers only: what acts is what is set.
+#[derive(Deserialize)]
+struct Choices {
+    heads: usize,
+    #[serde(default)]
+    causal: bool,
+    left: Option<i32>,
+    right: Option<i32>,
+    dilation: Option<u32>,
+    sinks: Option<u32>,
+    globals: Option<u32>,
+    scale: Option<f64>,
+    reading: Option<Reading>,
+    segment: Option<u32>,
+    score_rank: Option<u32>,
+    out_rank: Option<u32>,
+    a_rows: Option<Vec<usize>>,
+}
+
+impl Case {
+    /// Reads a case. Where metadata `inputs` names other files, `resolve` is asked for each by
+    /// path (`data/minilm-page.safetensors`) and tensor (`Some("x.1")`, which then becomes `x`;
+    /// `None` = all tensors of that file).
+    ///
+    /// # Errors
+    /// When a file is malformed, a tensor is missing, or shapes do not belong together.
+    pub fn parse(
+        name: &str,
+        bytes: &[u8],
+        mut resolve: impl FnMut(&str, Option<&str>) -> Result<Tensors, ReadError>,
+    ) -> Result<Self, ReadError> {
+        let mut file = Tensors::parse(bytes)?;
+        if let Ok(inputs) = file.meta("inputs") {
+            for input in json::<Vec<String>>("inputs", inputs)? {
+                join(&mut file, &input, &mut resolve)?;
+            }
+        }
+        let choices: Choices = json("config", file.meta("config")?)?;
+        let layer = layer(&file, choices.heads)?;
+        let biases = biases(&file);
+        layer.check().map_err(content)?;
+        biases.check(&layer).map_err(content)?;
+        let expect = expect(&file, &layer, &choices)?;
+        Ok(Self {
+            name: name.to_owned(),
+            note: file.meta("note").unwrap_or_default().to_owned(),
+            config: config(&choices, layer.head_dim)?,
+            layer,
+            biases,
+            expect,
+        })
+    }
+}
+
+fn content(why: impl std::fmt::Display) -> ReadError {
+    ReadError::Content(why.to_string())
+}
+
+fn json<'t, T: Deserialize<'t>>(what: &str, text: &'t str) -> Result<T, ReadError> {
+    serde_json::from_str(text).map_err(|e| ReadError::Content(format!("metadata {what}: {e}")))
+}
+
+/// Adds the tensors that `input` (`path` or `path#tensor`) names to `file`.
+fn join(
+    file: &mut Tensors,
+    input: &str,
+    resolve: &mut impl FnMut(&str, Option<&str>) -> Result<Tensors, ReadError>,
+) -> Result<(), ReadError> {
+    if let Some((path, tensor)) = input.split_once('#') {
+        let x = resolve(path, Some(tensor))?.need(tensor)?.clone();
+        file.tensors.insert("x".to_owned(), x);
+    } else {
+        for (name, tensor) in resolve(input, None)?.tensors {
+            file.tensors.entry(name).or_insert(tensor);
+        }
+    }
+    Ok(())
+}
+
+fn linear(file: &Tensors, weight: &str, bias: &str) -> Option<Linear> {
+    file.get(weight).map(|w| Linear {
+        weight: w.clone(),
+        bias: file.get(bias).cloned(),
+    })
+}
+
+fn layer(file: &Tensors, heads: usize) -> Result<Layer, ReadError> {
+    let shape_error = |name: &str, shape: &[usize], wanted: &str| ReadError::Shape {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        wanted: wanted.to_owned(),
+    };
+    let (input, seq_len, head_dim) = if let Some(x) = file.get("x") {
+        let &[seq_len, d] = &*x.shape else {
+            return Err(shape_error("x", &x.shape, "[L, d]"));
+        };
+        if heads == 0 || d % heads != 0 {
+            return Err(shape_error("x", &x.shape, "[L, heads · head_dim]"));
+        }
+        let input = Input::Hidden {
+            x: x.clone(),
+            w_q: linear(file, "w_q", "b_q"),
+            w_k: linear(file, "w_k", "b_k"),
+            w_v: linear(file, "w_v", "b_v"),
+        };
+        (input, seq_len, d / heads)
+    } else {
+        let q = file.need("q")?;
+        let &[_, seq_len, head_dim] = &*q.shape else {
+            return Err(shape_error("q", &q.shape, "[H, L, head_dim]"));
+        };
+        let input = Input::Heads {
+            q: q.clone(),
+            k: file.need("k")?.clone(),
+            v: file.need("v")?.clone(),
+        };
+        (input, seq_len, head_dim)
+    };
+    let output = match (file.get("w_1"), file.get("w_2")) {
+        (Some(w_1), Some(w_2)) => Output::Factors {
+            w_1: w_1.clone(),
+            w_2: w_2.clone(),
+            bias: file.get("b_o").cloned(),
+        },
+        _ => linear(file, "w_o", "b_o").map_or(Output::Identity, Output::Full),
+    };
+    let mask = file
+        .get("mask")
+        .map(|m| m.data.iter().map(|&x| u8::from(x != 0.0)).collect());
+    Ok(Layer {
+        id: fresh_id(),
+        heads,
+        seq_len,
+        head_dim,
+        input,
+        output,
+        mask,
+        preview_of: None,
+    })
+}
+
+fn biases(file: &Tensors) -> Biases {
+    let position = |name| {
+        file.get(name).map(|unit| PositionBias {
+            unit: unit.clone(),
+            amplitude: 1.0,
+        })
+    };
+    Biases {
+        p_k: position("p_k"),
+        p_v: position("p_v"),
+        s: file.get("s").cloned().map(ScoreBias::Dense),
+    }
+}
+
+fn config(choices: &Choices, head_dim: usize) -> Result<Config, ReadError> {
+    let scale = choices
+        .scale
+        .unwrap_or_else(|| 1.0 / (head_dim as f64).sqrt());
+    if !scale.is_finite() || choices.dilation == Some(0) || choices.segment == Some(0) {
+        return Err(ReadError::Content(
+            "config: scale must be finite, dilation and segment at least 1".to_owned(),
+        ));
+    }
+    Ok(Config {
+        visibility: Visibility {
+            causal: choices.causal,
+            left: choices.left,
+            right: choices.right,
+            dilation: choices.dilation.unwrap_or(1),
+            sinks: choices.sinks.unwrap_or(0),
+            globals: choices.globals.unwrap_or(0),
+        },
+        scale,
+        reading: choices.reading.unwrap_or_default(),
+        segment: choices.segment,
+        score_rank: choices.score_rank,
+        out_rank: choices.out_rank,
+    })
+}
+
+fn expect(file: &Tensors, layer: &Layer, choices: &Choices) -> Result<Expect, ReadError> {
+    let (h, l, n) = (layer.heads, layer.seq_len, layer.head_dim);
+    let rows = match &choices.a_rows {
+        Some(rows) if rows.iter().any(|&i| i >= l) => {
+            return Err(ReadError::Content(format!("config a_rows: beyond L = {l}")));
+        }
+        Some(rows) => file
+            .get_shaped("expect.a_rows", &[h, rows.len(), l])?
+            .map(|a| (rows.clone(), a)),
+        None => None,
+    };
+    let expect = Expect {
+        a: file.get_shaped("expect.a", &[h, l, l])?,
+        a_rows: rows,
+        o: file.get_shaped("expect.o", &[h, l, n])?,
+        y: file.get_shaped("expect.y", &[l, layer.model_dim()])?,
+    };
+    if expect == Expect::default() {
+        return Err(ReadError::Missing("expect.*".to_owned()));
+    }
+    Ok(expect)
+}

@@ -1,0 +1,113 @@
+//! Golden cases and shipped inputs from folders, for native tests and tools.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::case::Case;
+use super::safetensors::{ReadError, Tensors};
+
+/// The folder of golden cases: `ATTNSCOPE_GOLDEN`, or the project's own.
+pub fn golden() -> PathBuf {
+    std::env::var_os("ATTNSCOPE_GOLDEN")
+        .map_or_else(|| project().join("tests/golden"), PathBuf::from)
+}
+
+/// The folder of the shipped layer inputs.
+pub fn shipped() -> PathBuf {
+    project().join("www/data/minilm")
+}
+
+/// The project's folder: as cargo says when it runs us, else the present folder.
+fn project() -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from)
+}
+
+/// Why a folder of cases cannot be used.
+#[derive(Debug)]
+pub enum FolderError {
+    /// The file system said no.
+    Io(PathBuf, io::Error),
+    /// A file in it is no case.
+    Case(PathBuf, ReadError),
+    /// There is no case in it: a run that judges nothing must not pass.
+    Empty(PathBuf),
+}
+
+impl std::fmt::Display for FolderError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io(path, why) => write!(f, "{}: {why}", path.display()),
+            Self::Case(path, why) => write!(f, "{}: {why}", path.display()),
+            Self::Empty(path) => write!(f, "{}: no case here", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for FolderError {}
+
+/// All cases of `folder`, by name. What a case names under `data/` is looked for beside the
+/// folder (`../data/…`) and then among the shipped inputs.
+///
+/// # Errors
+/// When the folder cannot be read, holds no case, or one of its files is not a case.
+pub fn cases(folder: &Path) -> Result<Vec<Case>, FolderError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |why| FolderError::Io(path, why)
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io(folder))? {
+        let path = entry.map_err(io(folder))?.path();
+        if path.extension().is_some_and(|e| e == "safetensors") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let mut cases = Vec::with_capacity(paths.len());
+    for path in paths {
+        let bytes = fs::read(&path).map_err(io(&path))?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let case = Case::parse(&name, &bytes, |input, tensor| {
+            resolve(folder, input, tensor)
+        })
+        .map_err(|why| FolderError::Case(path.clone(), why))?;
+        cases.push(case);
+    }
+    if cases.is_empty() {
+        return Err(FolderError::Empty(folder.to_owned()));
+    }
+    Ok(cases)
+}
+
+fn read(path: &Path) -> Result<Tensors, ReadError> {
+    let bytes =
+        fs::read(path).map_err(|why| ReadError::Content(format!("{}: {why}", path.display())))?;
+    Tensors::parse(&bytes)
+}
+
+/// The tensors that a case names as `input` (`data/minilm-page.safetensors`), with `tensor` if
+/// only that one is wanted.
+///
+/// # Errors
+/// When no such file is beside the golden folder or among the shipped inputs.
+pub fn resolve(golden: &Path, input: &str, tensor: Option<&str>) -> Result<Tensors, ReadError> {
+    let beside = golden.join("..").join(input);
+    if beside.is_file() {
+        return read(&beside);
+    }
+    let stem = input
+        .strip_prefix("data/minilm-")
+        .and_then(|rest| rest.strip_suffix(".safetensors"))
+        .ok_or_else(|| ReadError::Missing(input.to_owned()))?;
+    if let Some(tensor) = tensor {
+        let file = format!("{stem}.{}.safetensors", tensor.replace('.', ""));
+        return read(&shipped().join(file));
+    }
+    let mut all = Tensors::default();
+    for part in ["qk", "vo"] {
+        let file = read(&shipped().join(format!("{stem}.{part}.safetensors")))?;
+        all.tensors.extend(file.tensors);
+    }
+    Ok(all)
+}

@@ -1,0 +1,208 @@
+//! The shipped layers of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0; the notice lies
+//! beside the files). One small file per text and layer and two per layer, so that a reader
+//! fetches what is looked at and nothing else; float16 as captured.
+
+use std::sync::Arc;
+
+use super::safetensors::{ReadError, Tensors};
+use crate::attention::layer::{Input, Layer, Linear, Output, Tensor, fresh_id};
+use crate::scene::Text;
+
+/// Layers of the model.
+pub const LAYERS: u8 = 6;
+/// Heads of each layer.
+pub const HEADS: usize = 12;
+/// d.
+pub const MODEL_DIM: usize = 384;
+/// d_h.
+pub const HEAD_DIM: usize = MODEL_DIM / HEADS;
+/// Text, layer and head of the first picture.
+pub const FIRST: (Text, u8, usize) = (Text::Sentence, 1, 8);
+/// The one file of the first picture (about 68 kB), relative to the folder of the page's data.
+pub const FIRST_FILE: &str = "minilm/first.safetensors";
+
+/// The files that one layer of one text needs, relative to the folder of the page's data.
+/// `hidden` and `qk` suffice for [`preview`]; with `vo` [`assemble`] makes the whole layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// Hidden states, tokens and text.
+    pub hidden: String,
+    /// Projections of queries and keys; the same for every text.
+    pub qk: String,
+    /// Projections of values and output; the same for every text.
+    pub vo: String,
+}
+
+/// The files of `layer` (0 ..= 5) for `text`.
+pub fn files(text: Text, layer: u8) -> Files {
+    let stem = stem(text);
+    Files {
+        hidden: format!("minilm/{stem}.x{layer}.safetensors"),
+        qk: format!("minilm/layer{layer}.qk.safetensors"),
+        vo: format!("minilm/layer{layer}.vo.safetensors"),
+    }
+}
+
+/// Name of a text in file names.
+pub fn stem(text: Text) -> &'static str {
+    match text {
+        Text::Sentence => "sentence",
+        Text::Paragraph => "paragraph",
+        Text::Page => "page",
+    }
+}
+
+/// A layer and its words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// Tensors, checked.
+    pub layer: Layer,
+    /// One label per token, L of them.
+    pub tokens: Arc<[String]>,
+    /// The text itself.
+    pub text: String,
+}
+
+/// Head 8 of layer 1 on *sentence* from the one file of the first picture: a preview with one
+/// head and no values.
+///
+/// # Errors
+/// When the file is not what it should be.
+pub fn first(bytes: &[u8]) -> Result<Named, ReadError> {
+    let file = Tensors::parse(bytes)?;
+    let x = hidden(&file, "x")?;
+    let part = |w: &str, b: &str| linear(&file, w, b, HEAD_DIM);
+    one_head(&file, x, part("w_q", "b_q")?, part("w_k", "b_k")?, FIRST.2)
+}
+
+/// One head of a layer before its values are there: a preview like that of [`first`]. `hidden`
+/// and `qk` are the bytes of these [`Files`], `layer` the number of the layer.
+///
+/// # Errors
+/// When a file is not what it should be, or `head` is no head.
+pub fn preview(layer: u8, head: usize, hidden_bytes: &[u8], qk: &[u8]) -> Result<Named, ReadError> {
+    if head >= HEADS {
+        return Err(ReadError::Content(format!("there is no head {head}")));
+    }
+    let file = Tensors::parse(hidden_bytes)?;
+    let weights = Tensors::parse(qk)?;
+    let x = hidden(&file, &format!("x.{layer}"))?;
+    let part = |w: &str, b: &str| {
+        let whole = linear(&weights, w, b, MODEL_DIM)?;
+        Ok(rows_of_head(&whole, head))
+    };
+    one_head(&file, x, part("w_q", "b_q")?, part("w_k", "b_k")?, head)
+}
+
+/// The whole layer from the bytes of its three [`Files`].
+///
+/// # Errors
+/// When a file is not what it should be.
+pub fn assemble(layer: u8, hidden_bytes: &[u8], qk: &[u8], vo: &[u8]) -> Result<Named, ReadError> {
+    let file = Tensors::parse(hidden_bytes)?;
+    let (qk, vo) = (Tensors::parse(qk)?, Tensors::parse(vo)?);
+    let x = hidden(&file, &format!("x.{layer}"))?;
+    let whole = |from: &Tensors, w: &str, b: &str| linear(from, w, b, MODEL_DIM);
+    let layer = Layer {
+        id: fresh_id(),
+        heads: HEADS,
+        seq_len: x.shape[0],
+        head_dim: HEAD_DIM,
+        input: Input::Hidden {
+            x,
+            w_q: Some(whole(&qk, "w_q", "b_q")?),
+            w_k: Some(whole(&qk, "w_k", "b_k")?),
+            w_v: Some(whole(&vo, "w_v", "b_v")?),
+        },
+        output: Output::Full(whole(&vo, "w_o", "b_o")?),
+        mask: None,
+        preview_of: None,
+    };
+    named(&file, layer)
+}
+
+fn one_head(
+    file: &Tensors,
+    x: Tensor,
+    w_q: Linear,
+    w_k: Linear,
+    head: usize,
+) -> Result<Named, ReadError> {
+    let layer = Layer {
+        id: fresh_id(),
+        heads: 1,
+        seq_len: x.shape[0],
+        head_dim: HEAD_DIM,
+        input: Input::Hidden {
+            x,
+            w_q: Some(w_q),
+            w_k: Some(w_k),
+            w_v: None,
+        },
+        output: Output::Identity,
+        mask: None,
+        preview_of: Some(head),
+    };
+    named(file, layer)
+}
+
+fn named(file: &Tensors, layer: Layer) -> Result<Named, ReadError> {
+    layer
+        .check()
+        .map_err(|misfit| ReadError::Content(misfit.to_string()))?;
+    let tokens: Vec<String> = serde_json::from_str(file.meta("tokens")?)
+        .map_err(|e| ReadError::Content(format!("metadata tokens: {e}")))?;
+    if tokens.len() != layer.seq_len {
+        return Err(ReadError::Content(format!(
+            "{} tokens for {} rows",
+            tokens.len(),
+            layer.seq_len
+        )));
+    }
+    Ok(Named {
+        layer,
+        tokens: tokens.into(),
+        text: file.meta("text")?.to_owned(),
+    })
+}
+
+/// Hidden states `[L, 384]`, L ≥ 1.
+fn hidden(file: &Tensors, name: &str) -> Result<Tensor, ReadError> {
+    let x = file.need(name)?;
+    match *x.shape {
+        [l, MODEL_DIM] if l > 0 => finite(name, x.clone()),
+        _ => Err(ReadError::Shape {
+            name: name.to_owned(),
+            shape: x.shape.clone(),
+            wanted: format!("[L, {MODEL_DIM}]"),
+        }),
+    }
+}
+
+fn linear(file: &Tensors, weight: &str, bias: &str, rows: usize) -> Result<Linear, ReadError> {
+    Ok(Linear {
+        weight: finite(weight, file.need_shaped(weight, &[rows, MODEL_DIM])?)?,
+        bias: Some(finite(bias, file.need_shaped(bias, &[rows])?)?),
+    })
+}
+
+/// Shaders work on finite numbers only, so a damaged file must not bring others in.
+fn finite(name: &str, tensor: Tensor) -> Result<Tensor, ReadError> {
+    if tensor.data.iter().all(|x| x.is_finite()) {
+        Ok(tensor)
+    } else {
+        Err(ReadError::NotFinite(name.to_owned()))
+    }
+}
+
+/// The rows of a `[384, 384]` projection that make head `head`.
+fn rows_of_head(whole: &Linear, head: usize) -> Linear {
+    let rows = |tensor: &Tensor, width: usize, shape: Vec<usize>| Tensor {
+        shape,
+        data: tensor.data[head * HEAD_DIM * width..(head + 1) * HEAD_DIM * width].into(),
+    };
+    Linear {
+        weight: rows(&whole.weight, MODEL_DIM, vec![HEAD_DIM, MODEL_DIM]),
+        bias: whole.bias.as_ref().map(|b| rows(b, 1, vec![HEAD_DIM])),
+    }
+}

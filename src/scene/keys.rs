@@ -1,0 +1,266 @@
+//! The parameters of a link, one line each: name, how it is written, how it is read. The writer,
+//! the reader and the table in the README all come from [`KEYS`].
+
+use super::Scene;
+use super::sanitize::range;
+use super::text::{
+    cell_text, read_cell, read_rect, read_scale, read_show, read_source, real, real_text,
+    rect_text, scale_text, show_text, source_text, whole,
+};
+use super::warning::Reason;
+use super::words::Word;
+
+/// One parameter of a link.
+pub struct Key {
+    /// Name before the `=`.
+    pub name: &'static str,
+    /// What it stands for, for the README.
+    pub about: &'static str,
+    /// What may stand after the `=`, for the README.
+    pub values: fn() -> String,
+    /// The value of a Scene as text.
+    pub write: fn(&Scene) -> String,
+    /// Puts the value of a text into a Scene. On `Err` the Scene holds a legal value all the same:
+    /// the default, or the nearest legal number.
+    pub read: fn(&mut Scene, &str) -> Result<(), Reason>,
+}
+
+/// The words of the choice that `_field` reads.
+fn words<T: Word>(_field: fn(&Scene) -> T) -> String {
+    let words: Vec<_> = T::WORDS.iter().map(|&(_, word)| word).collect();
+    words.join(", ")
+}
+
+/// The words of the optional choice that `_field` reads.
+fn words_or_none<T: Word>(_field: fn(&Scene) -> Option<T>) -> String {
+    let words: Vec<_> = T::WORDS.iter().map(|&(_, word)| word).collect();
+    words.join(", ")
+}
+
+/// The legal range of the parameter `name`.
+fn span(name: &str) -> String {
+    let (min, max) = range(name);
+    format!("{min} – {max}")
+}
+
+/// A parameter whose text is made and read by the given functions.
+macro_rules! key {
+    ($name:literal, $about:literal, $values:literal, $write:expr, $read:expr) => {
+        Key {
+            name: $name,
+            about: $about,
+            values: || $values.to_owned(),
+            write: $write,
+            read: $read,
+        }
+    };
+}
+/// A choice between words.
+macro_rules! word {
+    ($name:literal, $about:literal, $($field:ident).+) => {
+        Key {
+            name: $name,
+            about: $about,
+            values: || words(|s| s.$($field).+),
+            write: |s| s.$($field).+.word().to_owned(),
+            read: |s, t| {
+                s.$($field).+ = Word::from_word(t).ok_or(Reason::UnknownWord)?;
+                Ok(())
+            },
+        }
+    };
+}
+/// A whole number.
+macro_rules! whole {
+    ($name:literal, $about:literal, $($field:ident).+) => {
+        Key {
+            name: $name,
+            about: $about,
+            values: || span($name),
+            write: |s| s.$($field).+.to_string(),
+            read: |s, t| whole($name, t, &mut s.$($field).+),
+        }
+    };
+}
+/// A real number.
+macro_rules! real {
+    ($name:literal, $about:literal, $($field:ident).+) => {
+        Key {
+            name: $name,
+            about: $about,
+            values: || span($name),
+            write: |s| real_text(s.$($field).+),
+            read: |s, t| real($name, t, &mut s.$($field).+),
+        }
+    };
+}
+/// A whole number or a word for its absence.
+macro_rules! optional {
+    ($name:literal, $none:literal, $about:literal, $($field:ident).+) => {
+        Key {
+            name: $name,
+            about: $about,
+            values: || format!("{}, {}", $none, span($name)),
+            write: |s| s.$($field).+.map_or($none.to_owned(), |n| n.to_string()),
+            read: |s, t| {
+                if t == $none {
+                    s.$($field).+ = None;
+                    return Ok(());
+                }
+                let mut number = 0;
+                let result = whole($name, t, &mut number);
+                if result != Err(Reason::NotANumber) {
+                    s.$($field).+ = Some(number);
+                }
+                result
+            },
+        }
+    };
+}
+/// A word or a word for its absence.
+macro_rules! optional_word {
+    ($name:literal, $none:literal, $about:literal, $($field:ident).+) => {
+        Key {
+            name: $name,
+            about: $about,
+            values: || format!("{}, {}", $none, words_or_none(|s| s.$($field).+)),
+            write: |s| s.$($field).+.map_or($none, Word::word).to_owned(),
+            read: |s, t| {
+                s.$($field).+ = if t == $none {
+                    None
+                } else {
+                    Some(Word::from_word(t).ok_or(Reason::UnknownWord)?)
+                };
+                Ok(())
+            },
+        }
+    };
+}
+
+/// Every parameter, in the order in which links have them.
+pub const KEYS: &[Key] = &[
+    key!(
+        "src",
+        "the layer: of the shipped model (0–5), or made from a seed",
+        "sentence.LAYER, paragraph.LAYER, page.LAYER; random.LENGTH.SEED, repeated.…, local.…, longrange.…",
+        source_text,
+        read_source
+    ),
+    word!("m", "mechanism", mechanism),
+    word!("causal", "1: no key after the query", causal),
+    word!("conv", "what w means", window.convention),
+    whole!("w", "window size", window.size),
+    optional!(
+        "left",
+        "all",
+        "reach to the left when `conv=explicit`; negative excludes the token itself",
+        window.left
+    ),
+    optional!(
+        "right",
+        "all",
+        "reach to the right when `conv=explicit`",
+        window.right
+    ),
+    whole!(
+        "dil",
+        "dilation: only offsets divisible by it",
+        window.dilation
+    ),
+    whole!("sinks", "so many first keys stay visible", window.sinks),
+    whole!(
+        "globals",
+        "so many first tokens see and are seen by all",
+        window.globals
+    ),
+    word!("inwin", "1: CJAR inside the window", windowed),
+    key!(
+        "scale",
+        "factor of q·k: head = 1/√d_h, model = 1/√d, or a number",
+        "head, model, -1000 – 1000",
+        scale_text,
+        read_scale
+    ),
+    word!("reading", "how the CJAR formula is read", cjar.reading),
+    optional!(
+        "seg",
+        "all",
+        "keys per segment of the normalisation",
+        cjar.segment
+    ),
+    real!("pk", "amplitude of P_K", cjar.p_k.amplitude),
+    word!("pk.shape", "shape of P_K", cjar.p_k.shape),
+    word!(
+        "pk.each",
+        "1: one row per position, 0: shared",
+        cjar.p_k.per_position
+    ),
+    whole!(
+        "pk.seed",
+        "seed of P_K, or its hot dimension",
+        cjar.p_k.seed
+    ),
+    real!("pv", "amplitude of P_V", cjar.p_v.amplitude),
+    word!("pv.shape", "shape of P_V", cjar.p_v.shape),
+    word!(
+        "pv.each",
+        "1: one row per position, 0: shared",
+        cjar.p_v.per_position
+    ),
+    whole!(
+        "pv.seed",
+        "seed of P_V, or its hot dimension",
+        cjar.p_v.seed
+    ),
+    real!("s", "amplitude of the curve s", cjar.s.amplitude),
+    real!("s.slope", "s: per token, rising to the right", cjar.s.slope),
+    real!("s.decay", "s: per token of distance, falling", cjar.s.decay),
+    real!("s.wave", "s: height of the cosine", cjar.s.wave),
+    real!(
+        "s.period",
+        "s: period of the cosine in tokens",
+        cjar.s.period
+    ),
+    real!("s.bump", "s: height of the bump", cjar.s.bump),
+    real!("s.at", "s: offset of the bump", cjar.s.at),
+    real!("s.width", "s: width of the bump in tokens", cjar.s.width),
+    optional!("rho", "full", "rank of the score", cjar.score_rank),
+    optional!("r", "full", "rank of the output projection", cjar.out_rank),
+    whole!("head", "head, from 0", view.head),
+    word!("map", "what the map shows", view.quantity),
+    key!(
+        "rect",
+        "visible part of the map",
+        "all, ROW.COLUMN.ROWS.COLUMNS",
+        rect_text,
+        read_rect
+    ),
+    word!(
+        "range",
+        "colour range: of the picture, or 0 to 1",
+        view.range
+    ),
+    word!("panel", "side panel", view.panel),
+    key!(
+        "cell",
+        "locked cell",
+        "none, QUERY.KEY",
+        cell_text,
+        read_cell
+    ),
+    optional_word!("lang", "auto", "language", lang),
+    optional_word!("theme", "auto", "theme", theme),
+    optional_word!(
+        "lesson",
+        "none",
+        "starter scene that this one began as",
+        lesson
+    ),
+    key!(
+        "show",
+        "controls of an embed; empty: those of the mechanism",
+        "several of source, heads, mechanism, window, bias, rank, view, with commas",
+        show_text,
+        read_show
+    ),
+];

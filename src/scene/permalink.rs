@@ -1,0 +1,122 @@
+//! Scene ↔ URL fragment: `v=1&src=sentence.3&m=window&w=8`. Versioned, readable, defaults left
+//! out, and total: any text gives a Scene and a list of warnings.
+
+use super::Scene;
+use super::keys::KEYS;
+use super::warning::{QUOTE_CHARS, Reason, Warning};
+
+/// The version of the link format that is written.
+pub const VERSION: u32 = 1;
+/// So many bytes of a fragment are read; the longest canonical link is far shorter.
+pub const MAX_BYTES: usize = 8192;
+/// So many warnings are kept: nobody reads more, and a hostile link makes no more.
+pub const MAX_WARNINGS: usize = 16;
+
+/// What became of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    /// A legal Scene, whatever the text was.
+    pub scene: Scene,
+    /// What was wrong with the text, in its order; at most [`MAX_WARNINGS`].
+    pub warnings: Vec<Warning>,
+    /// The version that the text claims; [`VERSION`] when it claims none.
+    pub version: u32,
+}
+
+impl Scene {
+    /// The Scene as a URL fragment without `#`. Only characters that need no escaping occur in it.
+    /// Parameters that have their default are left out.
+    pub fn to_fragment(&self) -> String {
+        let plain = Self::default();
+        let mut fragment = format!("v={VERSION}");
+        for key in KEYS {
+            let value = (key.write)(self);
+            if value != (key.write)(&plain) {
+                fragment.push('&');
+                fragment.push_str(key.name);
+                fragment.push('=');
+                fragment.push_str(&value);
+            }
+        }
+        fragment
+    }
+
+    /// The Scene of a fragment, with or without its `#`. Total: unknown, doubled, illegal and
+    /// damaged parameters become warnings, the others count.
+    pub fn from_fragment(fragment: &str) -> Parsed {
+        let mut warnings = Vec::new();
+        let mut version = VERSION;
+        let mut scene = Self::default();
+        let mut seen = vec![false; KEYS.len()];
+
+        for pair in beginning(fragment, &mut warnings)
+            .trim_start_matches(['#', '?'])
+            .split('&')
+            // A link copied out of HTML source has `&amp;` between its parameters.
+            .map(|pair| pair.strip_prefix("amp;").unwrap_or(pair))
+            .filter(|pair| !pair.is_empty())
+        {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode(name), decode(value));
+            let mut warn = |reason| warnings.push(Warning::new(&name, &value, reason));
+            if name == "v" {
+                match value.parse() {
+                    Ok(number) => version = number,
+                    Err(_) => warn(Reason::NotANumber),
+                }
+                if version > VERSION {
+                    warn(Reason::NewerVersion);
+                }
+                continue;
+            }
+            let Some(at) = KEYS.iter().position(|key| key.name == name) else {
+                warn(Reason::UnknownKey);
+                continue;
+            };
+            if std::mem::replace(&mut seen[at], true) {
+                warn(Reason::Duplicate);
+            } else if let Err(reason) = (KEYS[at].read)(&mut scene, &value) {
+                warn(reason);
+            }
+        }
+        let (scene, moved) = scene.sanitize();
+        warnings.extend(moved);
+        warnings.truncate(MAX_WARNINGS);
+        Parsed {
+            scene,
+            warnings,
+            version,
+        }
+    }
+}
+
+/// What is read of a text: all of it, or as many whole parameters as the limit allows.
+fn beginning<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> &'a str {
+    if text.len() <= MAX_BYTES {
+        return text;
+    }
+    let end = text.floor_char_boundary(MAX_BYTES);
+    let start: String = text.chars().take(QUOTE_CHARS).collect();
+    warnings.push(Warning::new("#", &start, Reason::TooLong));
+    let end = text[..end].rfind('&').unwrap_or(0);
+    &text[..end]
+}
+
+/// Percent-decoding that never fails: what is no escape stays as it is, what is no UTF-8 becomes
+/// U+FFFD.
+fn decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escape = (bytes[at] == b'%')
+            .then(|| bytes.get(at + 1..at + 3))
+            .flatten()
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        decoded.push(escape.unwrap_or(bytes[at]));
+        at += if escape.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}

@@ -1,0 +1,73 @@
+//! What was wrong with a text that had to become a Scene anyway.
+
+use std::fmt;
+
+/// Longest part of foreign text that a warning repeats, in characters.
+pub const QUOTE_CHARS: usize = 40;
+
+/// One thing that was ignored, replaced or corrected. The page turns it into a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Warning {
+    /// The link parameter (or JSON path) it is about, at most [`QUOTE_CHARS`] characters.
+    pub key: String,
+    /// What stood there, at most [`QUOTE_CHARS`] characters.
+    pub value: String,
+    /// Why it could not stay.
+    pub reason: Reason,
+}
+
+/// Why a value could not stay as it was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reason {
+    /// No parameter of this name; ignored.
+    UnknownKey,
+    /// The parameter stood there before; the first one counts.
+    Duplicate,
+    /// Not a number; the default is used.
+    NotANumber,
+    /// Not one of the words that are possible here; the default is used.
+    UnknownWord,
+    /// Too few or too many parts, or parts of the wrong kind; the default is used.
+    Malformed,
+    /// Outside the legal range; moved to its nearer end.
+    OutOfRange {
+        /// Smallest legal value.
+        min: f64,
+        /// Largest legal value.
+        max: f64,
+    },
+    /// Given twice in a list; kept once.
+    Repeated,
+    /// The link was made by a newer attnscope; what is known of it is used.
+    NewerVersion,
+    /// Longer than any Scene; the rest was not read.
+    TooLong,
+    /// Not a JSON object; the default Scene is used.
+    NotJson,
+}
+
+impl Warning {
+    /// A warning about `key`, quoting the beginnings of both texts.
+    pub fn new(key: &str, value: &str, reason: Reason) -> Self {
+        Self {
+            key: quote(key),
+            value: quote(value),
+            reason,
+        }
+    }
+}
+
+/// The beginning of a foreign text, control characters made harmless.
+fn quote(text: &str) -> String {
+    text.chars()
+        .take(QUOTE_CHARS)
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// For logs and tests; the page has sentences of its own in each language.
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}: {:?}", self.key, self.value, self.reason)
+    }
+}

@@ -1,0 +1,68 @@
+//! The page, built into `dist/`.
+
+use std::fs;
+
+use crate::files;
+use crate::fingerprint;
+use crate::run::Run;
+use crate::say::{self, Failure, Outcome};
+use crate::tools;
+
+/// In `dist`, because every build by trunk empties it: a build made by hand is never mistaken for
+/// one made here.
+const STAMP: &str = ".attnscope-build";
+
+/// `cargo xtask build`.
+///
+/// # Errors
+/// When a tool is missing or the build fails.
+pub fn main() -> Outcome {
+    page()
+}
+
+/// Builds the page unless `dist/` holds it already.
+///
+/// # Errors
+/// When a tool is missing, the build fails, or the page is larger than its budget.
+pub fn page() -> Outcome {
+    let inputs = fingerprint::of(&files::root()).map_err(|why| {
+        Failure::new(
+            format!("the project's files cannot be read: {why}"),
+            "trunk build --release --locked",
+        )
+    })?;
+    let stamp = files::dist().join(STAMP);
+    if fs::read_to_string(&stamp).is_ok_and(|old| old == inputs) {
+        say::done("the page in dist/ is up to date");
+        return Ok(());
+    }
+    tools::ensure()?;
+    say::step(
+        "building the page into dist/ (release; about 2 minutes at first)",
+        "Rust to WebAssembly, wasm-bindgen, wasm-opt, and the files of www/",
+    );
+    Run::new(
+        "trunk",
+        &["build", "--release", "--locked", "--skip-version-check"],
+    )
+    .with_tools()
+    // trunk reads NO_COLOR as a flag that must be true or false.
+    .env("NO_COLOR", "false")
+    .show()?;
+    size()?;
+    fs::write(&stamp, inputs).map_err(|why| {
+        Failure::new(
+            format!("dist/{STAMP} cannot be written: {why}"),
+            "check that dist/ can be written to",
+        )
+    })
+}
+
+/// Fails when the page is larger than its budget.
+fn size() -> Outcome {
+    say::step(
+        "weighing the page",
+        "wasm + js + css + html without layer data must stay below 300 kB brotli: the first picture waits for them",
+    );
+    Run::new("node", &["xtask/npm/size.mjs", "dist"]).show()
+}
