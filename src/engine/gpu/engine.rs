@@ -142,6 +142,11 @@ impl GpuEngine {
             .replace(&self.context.device, workgroup, kernel, wgsl);
     }
 
+    /// What the device complained about since the last call, if anything: always an error of ours.
+    pub fn take_fault(&self) -> Option<EngineError> {
+        self.context.troubles.take_fault()
+    }
+
     /// Makes the pipelines of the first picture before its numbers are there.
     pub fn warm_up(&mut self) {
         let workgroup = self.context.workgroup();
