@@ -6,10 +6,7 @@ override WORKGROUP: u32 = 32u;
 
 // Values of four cells of row i; 0 where a key is not visible.
 fn values(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> vec4<f32> {
-    if (!any(seen)) {
-        return vec4<f32>(0.0);
-    }
-    if (map.quantity == QUANTITY_SCORE) {
+    if (QUANTITY == QUANTITY_SCORE) {
         return select(vec4<f32>(0.0), r, seen);
     }
     return weights(i, span, j0, r, seen);
@@ -53,27 +50,25 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let s2 = row_span(i32(rows.z), head);
     let s3 = row_span(i32(rows.w), head);
     let end = map.col + map.cols;
+    // Rows behind the rectangle neither show nor widen the range.
+    let inside = vec4<u32>(i0) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(map.row + map.end);
     let v0 = visible(rows.x, s0, j0, end);
-    let v1 = visible(rows.y, s1, j0, end);
-    let v2 = visible(rows.z, s2, j0, end);
-    let v3 = visible(rows.w, s3, j0, end);
-    var a = mat4x4<f32>();
-    if (any(v0 | v1 | v2 | v3)) {
-        let r = scores(i0, j0);
-        a = mat4x4<f32>(values(rows.x, s0, j0, r[0], v0), values(rows.y, s1, j0, r[1], v1), values(rows.z, s2, j0, r[2], v2), values(rows.w, s3, j0, r[3], v3));
-        // Rows behind the block repeat its last row or belong to the next block: both are cells
-        // of the rectangle or duplicates of one, unless they lie outside it.
-        let inside = vec4<u32>(i0) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(map.row + map.end);
-        let w0 = v0 & vec4<bool>(inside.x);
-        let w1 = v1 & vec4<bool>(inside.y);
-        let w2 = v2 & vec4<bool>(inside.z);
-        let w3 = v3 & vec4<bool>(inside.w);
-        if (any(w0 | w1 | w2 | w3)) {
-            widen_range(
-                min(min(least(a[0], w0), least(a[1], w1)), min(least(a[2], w2), least(a[3], w3))),
-                max(max(most(a[0], w0), most(a[1], w1)), max(most(a[2], w2), most(a[3], w3))),
-            );
-        }
+    let v1 = visible(rows.y, s1, j0, end) & vec4<bool>(inside.y);
+    let v2 = visible(rows.z, s2, j0, end) & vec4<bool>(inside.z);
+    let v3 = visible(rows.w, s3, j0, end) & vec4<bool>(inside.w);
+    let any_seen = any(v0 | v1 | v2 | v3);
+    let r = scores(i0, j0, select(0u, vec4_count(), any_seen));
+    let a = mat4x4<f32>(
+        values(rows.x, s0, j0, r[0], v0),
+        values(rows.y, s1, j0, r[1], v1),
+        values(rows.z, s2, j0, r[2], v2),
+        values(rows.w, s3, j0, r[3], v3),
+    );
+    if (any_seen) {
+        widen_range(
+            min(min(least(a[0], v0), least(a[1], v1)), min(least(a[2], v2), least(a[3], v3))),
+            max(max(most(a[0], v0), most(a[1], v1)), max(most(a[2], v2), most(a[3], v3))),
+        );
     }
     put(i0, j0, a[0], v0);
     put(i0 + 1u, j0, a[1], v1);

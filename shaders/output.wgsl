@@ -88,21 +88,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let v1 = visible(rows.y, s1, j, stop);
         let v2 = visible(rows.z, s2, j, stop);
         let v3 = visible(rows.w, s3, j, stop);
-        if (any(v0 | v1 | v2 | v3)) {
-            let r = scores(i0, j);
-            let a = mat4x4<f32>(weights(rows.x, s0, j, r[0], v0), weights(rows.y, s1, j, r[1], v1), weights(rows.z, s2, j, r[2], v2), weights(rows.w, s3, j, r[3], v3));
-            let keys4 = four(j);
-            o0 += values4(keys4, c) * a;
-            o1 += values4(keys4, c + 1u) * a;
-            o2 += values4(keys4, c + 2u) * a;
-            o3 += values4(keys4, c + 3u) * a;
-            if (c + 4u < shape.value_stride) {
-                o4 += values4(keys4, c + 4u) * a;
-                o5 += values4(keys4, c + 5u) * a;
-                o6 += values4(keys4, c + 6u) * a;
-                o7 += values4(keys4, c + 7u) * a;
-            }
-        }
+        let r = scores(i0, j, vec4_count());
+        let a = mat4x4<f32>(weights(rows.x, s0, j, r[0], v0), weights(rows.y, s1, j, r[1], v1), weights(rows.z, s2, j, r[2], v2), weights(rows.w, s3, j, r[3], v3));
+        let keys4 = four(j);
+        o0 += values4(keys4, c) * a;
+        o1 += values4(keys4, c + 1u) * a;
+        o2 += values4(keys4, c + 2u) * a;
+        o3 += values4(keys4, c + 3u) * a;
+        o4 += values4(keys4, c + 4u) * a;
+        o5 += values4(keys4, c + 5u) * a;
+        o6 += values4(keys4, c + 6u) * a;
+        o7 += values4(keys4, c + 7u) * a;
         j += 4u;
     }
     put4(i0, c, o0);

@@ -24,7 +24,7 @@ fn pool4(p: Pooled, value: vec4<f32>, seen: vec4<bool>) -> Pooled {
 }
 
 fn values(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> vec4<f32> {
-    if (map.quantity == QUANTITY_SCORE || !any(seen)) {
+    if (QUANTITY == QUANTITY_SCORE) {
         return r;
     }
     return weights(i, span, j0, r, seen);
@@ -68,10 +68,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             let v1 = select(none, visible(rows.y, s1, j0, col_end), inside.y);
             let v2 = select(none, visible(rows.z, s2, j0, col_end), inside.z);
             let v3 = select(none, visible(rows.w, s3, j0, col_end), inside.w);
-            if (!any(v0 | v1 | v2 | v3)) {
-                continue;
-            }
-            let r = scores(i0, j0);
+            let count = select(0u, vec4_count(), any(v0 | v1 | v2 | v3));
+            let r = scores(i0, j0, count);
             pooled = pool4(pooled, values(rows.x, s0, j0, r[0], v0), v0);
             pooled = pool4(pooled, values(rows.y, s1, j0, r[1], v1), v1);
             pooled = pool4(pooled, values(rows.z, s2, j0, r[2], v2), v2);

@@ -12,7 +12,7 @@ fn flush(i: u32, g: u32, state: vec2<f32>) -> f32 {
     if (state.y <= 0.0) {
         return 0.0;
     }
-    if (head.stat_stride > head.segments && i < head.row_end) {
+    if (SEGMENTS != SEGMENTS_RECOMPUTED && i < head.row_end) {
         stats[i * head.stat_stride + 1u + g] = vec2<f32>(state.x, 1.0 / state.y);
     }
     return 1.0;
@@ -40,8 +40,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if (i0 >= head.row_end) {
         return;
     }
-    let stored = head.stat_stride > head.segments;
-    let scored = stored && head.reading != READING_PRODUCT;
+    // Scores are needed only for normalisers that are kept, and not where s alone is normalised.
+    let scored = SEGMENTS != SEGMENTS_RECOMPUTED && READING != READING_PRODUCT;
+    let count4 = select(0u, vec4_count(), scored);
     let rows = four(i0);
     let end_row = min(i0 + 4u, head.row_end);
     for (var at = i0 * head.stat_stride; at < end_row * head.stat_stride; at++) {
@@ -88,10 +89,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let v1 = visible(i0 + 1u, s1, j, end);
         let v2 = visible(i0 + 2u, s2, j, end);
         let v3 = visible(i0 + 3u, s3, j, end);
-        var r = mat4x4<f32>();
-        if (scored) {
-            r = scores(i0, j);
-        }
+        let r = scores(i0, j, count4);
         a = absorb(a, exponents(rows.x, j, r[0]), v0);
         b = absorb(b, exponents(rows.y, j, r[1]), v1);
         c = absorb(c, exponents(rows.z, j, r[2]), v2);

@@ -23,30 +23,33 @@ fn taken(c: u32) -> vec4<f32> {
     return select(vec4<f32>(0.0), vec4<f32>(1.0), at < vec4<u32>(head.width));
 }
 
-// r of rows i0 .. i0+3 (columns of the result) and keys j0 .. j0+3 (entries of a column).
-fn scores(i0: u32, j0: u32) -> mat4x4<f32> {
+// vec4s of a row that take part.
+fn vec4_count() -> u32 {
+    return (head.width + 3u) / 4u;
+}
+
+// r of rows i0 .. i0+3 (columns of the result) and keys j0 .. j0+3 (entries of a column), over
+// `count` vec4s: `vec4_count()`, or 0 where nothing is visible. Only a loop can be left out on
+// adapters that run both sides of every branch.
+fn scores(i0: u32, j0: u32, count: u32) -> mat4x4<f32> {
     let qi = four(i0) * head.stride;
     let kj = four(j0) * head.stride;
-    let whole = head.width / 4u;
     var acc = mat4x4<f32>();
-    for (var c = 0u; c < whole; c++) {
-        let q = mat4x4<f32>(queries[qi.x + c], queries[qi.y + c], queries[qi.z + c], queries[qi.w + c]);
+    for (var c = 0u; c < count; c++) {
+        var q = mat4x4<f32>(queries[qi.x + c], queries[qi.y + c], queries[qi.z + c], queries[qi.w + c]);
         let k = mat4x4<f32>(keys[kj.x + c], keys[kj.y + c], keys[kj.z + c], keys[kj.w + c]);
-        acc += transpose(k) * q;
-    }
-    if (whole * 4u < head.width) {
-        let m = taken(whole);
-        let q = mat4x4<f32>(m * queries[qi.x + whole], m * queries[qi.y + whole], m * queries[qi.z + whole], m * queries[qi.w + whole]);
-        let k = mat4x4<f32>(keys[kj.x + whole], keys[kj.y + whole], keys[kj.z + whole], keys[kj.w + whole]);
+        if (PARTIAL) {
+            let m = taken(c);
+            q = mat4x4<f32>(m * q[0], m * q[1], m * q[2], m * q[3]);
+        }
         acc += transpose(k) * q;
     }
     return head.scale * acc;
 }
 
 // r of one row and keys j0 .. j0+3.
-fn row_scores(i: u32, j0: u32) -> vec4<f32> {
+fn row_scores(i: u32, j0: u32, count: u32) -> vec4<f32> {
     let kj = four(j0) * head.stride;
-    let count = (head.width + 3u) / 4u;
     var acc = vec4<f32>(0.0);
     for (var c = 0u; c < count; c++) {
         let q = taken(c) * queries[i * head.stride + c];
@@ -57,11 +60,11 @@ fn row_scores(i: u32, j0: u32) -> vec4<f32> {
 
 // s of row i and keys j0 .. j0+3.
 fn biases(i: u32, j0: u32) -> vec4<f32> {
-    if (head.s_kind == S_NONE) {
+    if (S_KIND == S_NONE) {
         return vec4<f32>(0.0);
     }
     var base = head.seq_len - 1u - i;
-    if (head.s_kind == S_DENSE) {
+    if (S_KIND == S_DENSE) {
         base = i * head.seq_len;
     }
     let at = vec4<u32>(base) + four(j0);
@@ -70,10 +73,10 @@ fn biases(i: u32, j0: u32) -> vec4<f32> {
 
 // The z whose exponential is normalised: r, r + s, or s.
 fn exponents(i: u32, j0: u32, r: vec4<f32>) -> vec4<f32> {
-    if (head.reading == READING_SOFTMAX) {
+    if (READING == READING_SOFTMAX) {
         return r;
     }
-    if (head.reading == READING_BIAS) {
+    if (READING == READING_BIAS) {
         return r + biases(i, j0);
     }
     return biases(i, j0);
@@ -89,7 +92,7 @@ fn visible(i: u32, span: RowSpan, j0: u32, end: u32) -> vec4<bool> {
     let j = vec4<u32>(j0) + vec4<u32>(0u, 1u, 2u, 3u);
     let stop = select(0u, min(end, head.seq_len), i < head.seq_len);
     var seen = span_sees(span, i32(i), vec4<i32>(j), head.dilation) & (j < vec4<u32>(stop));
-    if ((head.flags & FLAG_MASK) != 0u && any(seen)) {
+    if (MASKED) {
         let c = four(j0);
         let row = min(i, head.seq_len - 1u);
         seen = seen & vec4<bool>(mask_bit(row, c.x), mask_bit(row, c.y), mask_bit(row, c.z), mask_bit(row, c.w));

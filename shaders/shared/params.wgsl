@@ -1,20 +1,35 @@
 // Sizes and choices of one head (SPEC 1–3). Rust twin: `gpu_data::HeadParams`.
 
-// Values of HeadParams.reading.
+// What is the same for every thread and rarely changes is a constant of the pipeline: software
+// adapters run both sides of every branch, and only the compiler can take one away.
+
+// SPEC 3: how a weight is made.
 const READING_SOFTMAX: u32 = 0u;
 const READING_BIAS: u32 = 1u;
 const READING_PRODUCT: u32 = 2u;
+override READING: u32 = READING_SOFTMAX;
 
 // Bits of HeadParams.flags.
 const FLAG_CAUSAL: u32 = 1u;
 const FLAG_LEFT_LIMITED: u32 = 2u;
 const FLAG_RIGHT_LIMITED: u32 = 4u;
-const FLAG_MASK: u32 = 8u;
 
-// Values of HeadParams.s_kind.
+// Where s comes from.
 const S_NONE: u32 = 0u;
 const S_CURVE: u32 = 1u;
 const S_DENSE: u32 = 2u;
+override S_KIND: u32 = S_NONE;
+
+// One segment; several with their normalisers in `stats`; or so many that each is recomputed.
+const SEGMENTS_ONE: u32 = 0u;
+const SEGMENTS_STORED: u32 = 1u;
+const SEGMENTS_RECOMPUTED: u32 = 2u;
+override SEGMENTS: u32 = SEGMENTS_ONE;
+
+// Whether there is a boolean mask, a dilation above 1, and a width that is not whole vec4s.
+override MASKED: bool = false;
+override DILATED: bool = false;
+override PARTIAL: bool = false;
 
 struct HeadParams {
     // L.
@@ -25,7 +40,6 @@ struct HeadParams {
     stride: u32,
     // Factor of q·k'.
     scale: f32,
-    reading: u32,
     flags: u32,
     // Reach to both sides; only with its flag. Within −L ..= L.
     left: i32,
@@ -42,11 +56,8 @@ struct HeadParams {
     segments: u32,
     // Entries of a row in `stats`: 1 + segments, or 1 when segments are not stored.
     stat_stride: u32,
-    s_kind: u32,
     // Rows of this launch: row0 ..< row_end.
     row0: u32,
     row_end: u32,
     _pad0: u32,
-    _pad1: u32,
-    _pad2: u32,
 }

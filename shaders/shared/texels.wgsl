@@ -2,9 +2,10 @@
 // Rust twin: `gpu_data::MapParams`.
 //!import shared/numeric
 
-// Values of MapParams.quantity and MapParams.pool.
+// What is drawn, and values of MapParams.pool.
 const QUANTITY_WEIGHTS: u32 = 0u;
 const QUANTITY_SCORE: u32 = 1u;
+override QUANTITY: u32 = QUANTITY_WEIGHTS;
 const POOL_MAX: u32 = 0u;
 const POOL_MEAN: u32 = 1u;
 
@@ -22,10 +23,10 @@ struct MapParams {
     // Texel rows of this launch: first ..< end.
     first: u32,
     end: u32,
-    quantity: u32,
     pool: u32,
     _pad0: u32,
     _pad1: u32,
+    _pad2: u32,
 }
 
 @group(1) @binding(1) var<uniform> map: MapParams;
@@ -35,13 +36,6 @@ struct MapParams {
 @group(1) @binding(3) var<storage, read_write> value_range: array<atomic<u32>, 2>;
 
 fn widen_range(least: f32, most: f32) {
-    let top = ordered(most);
-    let bottom = ~ordered(least);
-    // Most threads change nothing: a plain load is cheaper than a read-modify-write.
-    if (top > atomicLoad(&value_range[0])) {
-        atomicMax(&value_range[0], top);
-    }
-    if (bottom > atomicLoad(&value_range[1])) {
-        atomicMax(&value_range[1], bottom);
-    }
+    atomicMax(&value_range[0], ordered(most));
+    atomicMax(&value_range[1], ~ordered(least));
 }

@@ -30,7 +30,7 @@ fn row_span(i: i32, p: HeadParams) -> RowSpan {
 // Four keys of row i at once, mask aside.
 fn span_sees(span: RowSpan, i: i32, j: vec4<i32>, dilation: i32) -> vec4<bool> {
     var near = (j >= vec4<i32>(span.lo)) & (j <= vec4<i32>(span.hi));
-    if (dilation > 1) {
+    if (DILATED) {
         near = near & ((j - vec4<i32>(i)) % vec4<i32>(dilation) == vec4<i32>(0));
     }
     return near | (j < vec4<i32>(span.prefix));

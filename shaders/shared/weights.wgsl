@@ -13,16 +13,15 @@ struct Norm4 {
 // segments to keep (each is short then).
 fn segment_norm(i: u32, span: RowSpan, g: u32) -> vec2<f32> {
     let row = i * head.stat_stride;
-    if (head.stat_stride > head.segments) {
+    if (SEGMENTS == SEGMENTS_STORED) {
         return stats[row + 1u + g];
     }
     let end = min((g + 1u) * head.segment, head.seq_len);
     var state = vec2<f32>(LOWEST, 0.0);
     for (var j = g * head.segment; j < end; j += 4u) {
         let seen = visible(i, span, j, end);
-        if (any(seen)) {
-            state = absorb(state, exponents(i, j, row_scores(i, j)), seen);
-        }
+        let count = select(0u, vec4_count(), any(seen) && READING != READING_PRODUCT);
+        state = absorb(state, exponents(i, j, row_scores(i, j, count)), seen);
     }
     if (state.y > 0.0) {
         return vec2<f32>(state.x, stats[row].x / state.y);
@@ -32,7 +31,7 @@ fn segment_norm(i: u32, span: RowSpan, g: u32) -> vec2<f32> {
 
 // Normalisers of keys j0 .. j0+3 of row i.
 fn norms(i: u32, span: RowSpan, j0: u32) -> Norm4 {
-    if (head.segments == 1u) {
+    if (SEGMENTS == SEGMENTS_ONE) {
         let n = stats[i * head.stat_stride + 1u];
         return Norm4(vec4<f32>(n.x), vec4<f32>(n.y));
     }
@@ -57,7 +56,7 @@ fn weights(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> ve
     // Where nothing is visible z − top may be large; the exponent of such cells is never taken.
     let e = exp(select(vec4<f32>(LOWEST), exponents(i, j0, r) - n.top, seen)) * n.factor;
     var a = e;
-    if (head.reading == READING_PRODUCT) {
+    if (READING == READING_PRODUCT) {
         a = e * r;
     }
     return select(vec4<f32>(0.0), a, seen);

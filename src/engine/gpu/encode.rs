@@ -4,12 +4,13 @@ use crate::attention::layer::{Input, ScoreBias};
 use crate::attention::visibility::Visibility;
 use crate::engine::Frame;
 use crate::engine::sizes::{ALIGN, Sizes, StatSizes, aligned, vec4s};
+use crate::scene::Quantity;
 
 use super::engine::{GpuEngine, Shown};
 use super::gpu_data::{self as data, BiasParams, HeadParams, LinearParams, MapParams};
 use super::heatmap::{Tile, Viewport, output_tiles, strip_tile};
 use super::jobs::{Job, Part, Rows, has_bias, is_crisp};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Variant};
 use super::launch::{Arg, Slice, Timed};
 use super::store::{Name, Span};
 use super::surface::Slot;
@@ -65,14 +66,31 @@ impl GpuEngine {
         Arg::Span(self.span(name, u64::from(head) * bytes, bytes))
     }
 
+    /// Launches a kernel that has no variants.
     pub(super) fn launch(
         &self,
         slice: &mut Slice,
-        what: (Kernel, u64, Timed),
+        (kernel, threads, timed): (Kernel, u64, Timed),
+        groups: &[&[Arg<'_>]],
+    ) {
+        self.launch_variant(slice, (kernel, Variant::default(), threads, timed), groups);
+    }
+
+    pub(super) fn launch_variant(
+        &self,
+        slice: &mut Slice,
+        what: (Kernel, Variant, u64, Timed),
         groups: &[&[Arg<'_>]],
     ) {
         self.launcher
             .dispatch(&self.context, &self.kernels, slice, what, groups);
+    }
+
+    /// Makes the pipeline unless it is there.
+    pub(super) fn need(&mut self, kernel: Kernel, variant: Variant) {
+        let workgroup = self.context.workgroup();
+        self.kernels
+            .prepare(&self.context.device, workgroup, kernel, variant);
     }
 
     /// q, k or v of one head: projected from X, or copied from what was given.
@@ -87,6 +105,7 @@ impl GpuEngine {
     ) {
         let sizes = &shown.sizes;
         let layer = &shown.frame.layer;
+        self.need(Kernel::Linear, Variant::default());
         let (name, weight, bias) = match part {
             Part::Q => (Name::Q, Name::WQ, Name::BQ),
             Part::K => (Name::K, Name::WK, Name::BK),
@@ -132,7 +151,7 @@ impl GpuEngine {
         }
     }
 
-    /// Y = X Wᵀ + b with X, W and b from the store.
+    /// Y = X Wᵀ + b with X, W and b from the store; the pipeline is prepared.
     pub(super) fn linear(
         &self,
         slice: &mut Slice,
@@ -163,6 +182,7 @@ impl GpuEngine {
         let Some(bias) = bias else {
             return;
         };
+        self.need(Kernel::Bias, Variant::default());
         let rows = bias.unit.shape.get(1).copied().unwrap_or(1);
         let unit_bytes = aligned(rows as u64 * sizes.head_stride as u64 * 16);
         if !self.store.is_uploaded(unit_name) {
@@ -257,12 +277,18 @@ impl GpuEngine {
 
     fn stats(&mut self, shown: &Shown, slice: &mut Slice, head: u32, rows: Rows, timed: Timed) {
         self.supply(shown);
+        let variant = variant(shown, Quantity::Weights);
+        self.need(Kernel::Stats, variant);
         let bytes = shown.stats.head_bytes * shown.stats.slots as u64;
         self.store.ensure(&self.context.device, Name::Stats, bytes);
         let group = self.head_args(shown, slice, head, rows);
         let threads = u64::from((rows.1 - rows.0).div_ceil(4));
         let stats = [self.stats_arg(&shown.stats, head)];
-        self.launch(slice, (Kernel::Stats, threads, timed), &[&group, &stats]);
+        self.launch_variant(
+            slice,
+            (Kernel::Stats, variant, threads, timed),
+            &[&group, &stats],
+        );
     }
 
     fn map(&mut self, shown: &Shown, slice: &mut Slice, rows: Rows, timed: Timed) {
@@ -281,9 +307,8 @@ impl GpuEngine {
             texel_cols: map.texel_cols,
             first: rows.0,
             end: rows.1,
-            quantity: map.quantity as u32,
             pool: map.pool as u32,
-            _pad: [0; 2],
+            _pad: [0; 3],
         };
         let kernel = if is_crisp(map) {
             Kernel::Map
@@ -294,7 +319,15 @@ impl GpuEngine {
             range: 0,
             texels: (Name::MapTexels, 0, 0),
         };
-        self.texels(shown, slice, map.head, (kernel, params), place, timed);
+        let variant = variant(shown, map.quantity);
+        self.texels(
+            shown,
+            slice,
+            map.head,
+            (kernel, variant, params),
+            place,
+            timed,
+        );
     }
 
     fn small_map(&mut self, shown: &Shown, slice: &mut Slice, head: u32, rows: Rows, timed: Timed) {
@@ -315,7 +348,6 @@ impl GpuEngine {
             texel_cols: strip.texels,
             first: rows.0,
             end: rows.1,
-            quantity: strip.quantity as u32,
             ..MapParams::default()
         };
         let kernel = if strip.texels == len {
@@ -327,7 +359,8 @@ impl GpuEngine {
             range: 2 + u64::from(head),
             texels: (Name::StripTexels, u64::from(head) * bytes, bytes),
         };
-        self.texels(shown, slice, head, (kernel, params), place, timed);
+        let variant = variant(shown, strip.quantity);
+        self.texels(shown, slice, head, (kernel, variant, params), place, timed);
     }
 
     /// Encodes `map` or `pool` for the texel rows of `params`.
@@ -336,11 +369,12 @@ impl GpuEngine {
         shown: &Shown,
         slice: &mut Slice,
         head: u32,
-        (kernel, params): (Kernel, MapParams),
+        (kernel, variant, params): (Kernel, Variant, MapParams),
         place: Place,
         timed: Timed,
     ) {
         self.supply(shown);
+        self.need(kernel, variant);
         self.ensure_ranges(&shown.sizes);
         if params.first == 0 {
             self.clear_range(slice, place.range);
@@ -360,7 +394,7 @@ impl GpuEngine {
             Arg::Span(self.span(name, offset, size)),
             Arg::Span(self.range(place.range)),
         ];
-        self.launch(slice, (kernel, threads, timed), &[&group, &out]);
+        self.launch_variant(slice, (kernel, variant, threads, timed), &[&group, &out]);
     }
 
     pub(super) fn ensure_ranges(&mut self, sizes: &Sizes) {
@@ -495,6 +529,31 @@ fn dense_bytes(sizes: &Sizes) -> u64 {
     aligned((sizes.seq_len as u64).pow(2) * 4)
 }
 
+/// Which pipeline the choices of the Frame need.
+pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
+    let (config, stats) = (&shown.frame.config, &shown.stats);
+    let (width, _) = score_width(&shown.frame, &shown.sizes);
+    Variant {
+        reading: config.reading as u32,
+        s_kind: match &shown.frame.biases.s {
+            None => data::S_NONE,
+            Some(_) if !config.reading.uses_score_bias() => data::S_NONE,
+            Some(ScoreBias::Curve(_)) => data::S_CURVE,
+            Some(ScoreBias::Dense(_)) => data::S_DENSE,
+        },
+        segments: match stats.segments {
+            1 => data::SEGMENTS_ONE,
+            n if stats.stride > n => data::SEGMENTS_STORED,
+            _ => data::SEGMENTS_RECOMPUTED,
+        },
+        masked: shown.frame.layer.mask.is_some(),
+        dilated: config.visibility.dilation > 1,
+        // Rows are padded with zeros; only a rank cuts into numbers that are not.
+        partial: config.score_rank.is_some() && !width.is_multiple_of(4),
+        quantity: quantity as u32,
+    }
+}
+
 /// The parameters of a launch over `rows`.
 fn head_params(shown: &Shown, rows: Rows) -> HeadParams {
     let (frame, sizes, stats) = (&shown.frame, &shown.sizes, &shown.stats);
@@ -506,13 +565,7 @@ fn head_params(shown: &Shown, rows: Rows) -> HeadParams {
         width,
         stride,
         scale: config.scale as f32,
-        reading: config.reading as u32,
-        flags: limits.flags
-            | if frame.layer.mask.is_some() {
-                data::FLAG_MASK
-            } else {
-                0
-            },
+        flags: limits.flags,
         left: limits.left,
         right: limits.right,
         dilation: limits.dilation,
@@ -521,15 +574,9 @@ fn head_params(shown: &Shown, rows: Rows) -> HeadParams {
         segment: stats.segment as u32,
         segments: stats.segments as u32,
         stat_stride: stats.stride as u32,
-        s_kind: match &frame.biases.s {
-            None => data::S_NONE,
-            Some(_) if !config.reading.uses_score_bias() => data::S_NONE,
-            Some(ScoreBias::Curve(_)) => data::S_CURVE,
-            Some(ScoreBias::Dense(_)) => data::S_DENSE,
-        },
         row0: rows.0,
         row_end: rows.1,
-        _pad: [0; 3],
+        _pad: 0,
     }
 }
 

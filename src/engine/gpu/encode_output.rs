@@ -2,11 +2,13 @@
 
 use crate::attention::layer::{Linear, Output, Tensor};
 use crate::engine::sizes::{Sizes, vec4s};
+use crate::scene::Quantity;
 
+use super::encode::variant;
 use super::engine::{GpuEngine, Shown};
 use super::gpu_data::{EnergyParams, LinearParams, MapParams, MatrixParams, OutputParams};
 use super::jobs::{Job, Part, Rows, has_bias, low_rank, parts};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Variant};
 use super::launch::{Arg, Slice, Timed};
 use super::store::Name;
 
@@ -18,6 +20,9 @@ impl GpuEngine {
         job: Job,
         timed: Timed,
     ) {
+        for kernel in [Kernel::Linear, Kernel::Energy, Kernel::Matrix] {
+            self.need(kernel, Variant::default());
+        }
         match job {
             Job::Attend(head, rows) => self.attend(shown, slice, head, rows, timed),
             Job::Full(rows) => self.full(shown, slice, rows, timed),
@@ -34,6 +39,8 @@ impl GpuEngine {
 
     fn attend(&mut self, shown: &Shown, slice: &mut Slice, head: u32, rows: Rows, timed: Timed) {
         self.supply(shown);
+        let variant = variant(shown, Quantity::Weights);
+        self.need(Kernel::Output, variant);
         let sizes = &shown.sizes;
         self.store
             .ensure(&self.context.device, Name::O, model_bytes(sizes));
@@ -57,7 +64,11 @@ impl GpuEngine {
             self.of_head(values, head, sizes.head_bytes),
             self.whole(Name::O),
         ];
-        self.launch(slice, (Kernel::Output, threads, timed), &[&group, &out]);
+        self.launch_variant(
+            slice,
+            (Kernel::Output, variant, threads, timed),
+            &[&group, &out],
+        );
     }
 
     /// Y from O, as the layer has it.

@@ -10,7 +10,7 @@ use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local
 use super::context::{Context, Options};
 use super::heatmap::Heatmap;
 use super::jobs::{Done, Job, Planner, Step, Work};
-use super::kernel::{Kernel, Kernels};
+use super::kernel::{Kernel, Kernels, Variant};
 use super::launch::{Launcher, Slice, Timed};
 use super::store::{Name, Store};
 use super::surface::{Canvas, Slot, Target};
@@ -137,9 +137,7 @@ impl GpuEngine {
 
     /// Puts other WGSL in the place of a kernel, for negative controls.
     pub fn replace_kernel(&mut self, kernel: Kernel, wgsl: &str) {
-        let workgroup = self.context.workgroup();
-        self.kernels
-            .replace(&self.context.device, workgroup, kernel, wgsl);
+        self.kernels.replace(kernel, wgsl);
     }
 
     /// What the device complained about since the last call, if anything: always an error of ours.
@@ -149,9 +147,8 @@ impl GpuEngine {
 
     /// Makes the pipelines of the first picture before its numbers are there.
     pub fn warm_up(&mut self) {
-        let workgroup = self.context.workgroup();
         for kernel in [Kernel::Linear, Kernel::Stats, Kernel::Map] {
-            self.kernels.get(&self.context.device, workgroup, kernel);
+            self.need(kernel, Variant::default());
         }
         if let Some(target) = &self.targets[Slot::Map as usize] {
             self.heatmap.prepare(&self.context, target.format());

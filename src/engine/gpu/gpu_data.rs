@@ -9,8 +9,6 @@ pub const FLAG_CAUSAL: u32 = 1;
 pub const FLAG_LEFT_LIMITED: u32 = 2;
 /// `FLAG_RIGHT_LIMITED`.
 pub const FLAG_RIGHT_LIMITED: u32 = 4;
-/// `FLAG_MASK`.
-pub const FLAG_MASK: u32 = 8;
 
 /// `S_NONE`: no auxiliary bias.
 pub const S_NONE: u32 = 0;
@@ -18,6 +16,13 @@ pub const S_NONE: u32 = 0;
 pub const S_CURVE: u32 = 1;
 /// `S_DENSE`: s as `[L, L]`.
 pub const S_DENSE: u32 = 2;
+
+/// `SEGMENTS_ONE`: one segment.
+pub const SEGMENTS_ONE: u32 = 0;
+/// `SEGMENTS_STORED`: several, each with its normaliser in the statistics.
+pub const SEGMENTS_STORED: u32 = 1;
+/// `SEGMENTS_RECOMPUTED`: so many that each is recomputed where it is used.
+pub const SEGMENTS_RECOMPUTED: u32 = 2;
 
 /// Share of a texel whose rows see no key (`NO_KEY` of `shared/texels.wgsl`).
 pub const NO_KEY: f32 = -1.0;
@@ -34,8 +39,6 @@ pub struct HeadParams {
     pub stride: u32,
     /// Factor of q·k'.
     pub scale: f32,
-    /// [`crate::attention::config::Reading`].
-    pub reading: u32,
     /// `FLAG_*`.
     pub flags: u32,
     /// Reach to the left, within −L ..= L; only with its flag.
@@ -54,14 +57,12 @@ pub struct HeadParams {
     pub segments: u32,
     /// Entries of a row in the statistics.
     pub stat_stride: u32,
-    /// `S_*`.
-    pub s_kind: u32,
     /// First row of this launch.
     pub row0: u32,
     /// Row behind the last of this launch.
     pub row_end: u32,
     /// Fills up to 16 bytes.
-    pub _pad: [u32; 3],
+    pub _pad: u32,
 }
 
 /// The rectangle that is drawn: `MapParams` of `shared/texels.wgsl`.
@@ -84,12 +85,10 @@ pub struct MapParams {
     pub first: u32,
     /// Texel row behind the last of this launch.
     pub end: u32,
-    /// [`crate::scene::Quantity`].
-    pub quantity: u32,
     /// [`crate::engine::Pool`].
     pub pool: u32,
     /// Fills up to 16 bytes.
-    pub _pad: [u32; 2],
+    pub _pad: [u32; 3],
 }
 
 /// `OutputParams` of `output.wgsl`.

@@ -1,7 +1,7 @@
 //! One row per kernel: its shader, its bindings, and the pipeline, made when first used (40–120 ms
 //! each on a software adapter).
 
-use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::num::NonZeroU64;
 
 use wgpu::BufferBindingType::{Storage, Uniform};
@@ -21,8 +21,7 @@ pub enum Bind {
 }
 
 /// The compute kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// Y = X Wᵀ + b.
     Linear,
@@ -163,6 +162,62 @@ pub fn group_layout(
     })
 }
 
+/// What is constant in a pipeline: choices that every thread shares and that change rarely.
+/// Software adapters run both sides of every branch, so these are not parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// `READING`: [`crate::attention::config::Reading`].
+    pub reading: u32,
+    /// `S_KIND`: `S_*` of [`data`].
+    pub s_kind: u32,
+    /// `SEGMENTS`: `SEGMENTS_*` of [`data`].
+    pub segments: u32,
+    /// `MASKED`: there is a boolean mask.
+    pub masked: bool,
+    /// `DILATED`: the dilation is above 1.
+    pub dilated: bool,
+    /// `PARTIAL`: the score rank ends inside a vec4.
+    pub partial: bool,
+    /// `QUANTITY`: [`crate::scene::Quantity`]; only where texels are made.
+    pub quantity: u32,
+}
+
+impl Variant {
+    /// The constants of `kernel`'s pipeline by their names in WGSL.
+    pub fn constants(self, kernel: Kernel, workgroup: u32) -> Vec<(&'static str, f64)> {
+        let mut all = vec![("WORKGROUP", f64::from(workgroup))];
+        if matches!(
+            kernel,
+            Kernel::Stats | Kernel::Map | Kernel::Pool | Kernel::Output
+        ) {
+            all.extend([
+                ("READING", f64::from(self.reading)),
+                ("S_KIND", f64::from(self.s_kind)),
+                ("SEGMENTS", f64::from(self.segments)),
+                ("MASKED", f64::from(u8::from(self.masked))),
+                ("DILATED", f64::from(u8::from(self.dilated))),
+                ("PARTIAL", f64::from(u8::from(self.partial))),
+            ]);
+        }
+        if matches!(kernel, Kernel::Map | Kernel::Pool) {
+            all.push(("QUANTITY", f64::from(self.quantity)));
+        }
+        all
+    }
+
+    /// This variant with everything that `kernel` does not depend on at its default.
+    fn of(self, kernel: Kernel) -> Self {
+        match kernel {
+            Kernel::Map | Kernel::Pool => self,
+            Kernel::Stats | Kernel::Output => Self {
+                quantity: 0,
+                ..self
+            },
+            Kernel::Linear | Kernel::Bias | Kernel::Matrix | Kernel::Energy => Self::default(),
+        }
+    }
+}
+
 /// A pipeline and the layouts of its groups.
 #[derive(Debug)]
 pub struct Compiled {
@@ -175,26 +230,50 @@ pub struct Compiled {
 /// The pipelines, each made when it is first asked for.
 #[derive(Debug, Default)]
 pub struct Kernels {
-    compiled: [OnceCell<Compiled>; Kernel::ALL.len()],
+    compiled: HashMap<(Kernel, Variant), Compiled>,
+    replaced: HashMap<Kernel, String>,
 }
 
 impl Kernels {
-    /// The pipeline of `kernel` with `workgroup` threads a workgroup.
-    pub fn get(&self, device: &wgpu::Device, workgroup: u32, kernel: Kernel) -> &Compiled {
-        self.compiled[kernel as usize].get_or_init(|| {
-            let shader = kernel.shader();
-            compile(device, workgroup, kernel, &shader.source())
-        })
+    /// Makes the pipeline of `kernel` with `workgroup` threads a workgroup, unless it is there.
+    pub fn prepare(
+        &mut self,
+        device: &wgpu::Device,
+        workgroup: u32,
+        kernel: Kernel,
+        variant: Variant,
+    ) {
+        let variant = variant.of(kernel);
+        let replaced = &self.replaced;
+        self.compiled.entry((kernel, variant)).or_insert_with(|| {
+            let wgsl = replaced
+                .get(&kernel)
+                .cloned()
+                .unwrap_or_else(|| kernel.shader().source());
+            let constants = variant.constants(kernel, workgroup);
+            compile(device, kernel, &wgsl, &constants)
+        });
     }
 
-    /// Puts a pipeline made from other WGSL in the place of `kernel`: negative controls use this
-    /// to show that a wrong kernel is caught.
-    pub fn replace(&mut self, device: &wgpu::Device, workgroup: u32, kernel: Kernel, wgsl: &str) {
-        self.compiled[kernel as usize] = OnceCell::from(compile(device, workgroup, kernel, wgsl));
+    /// The pipeline, once it is prepared.
+    pub fn get(&self, kernel: Kernel, variant: Variant) -> Option<&Compiled> {
+        self.compiled.get(&(kernel, variant.of(kernel)))
+    }
+
+    /// Puts other WGSL in the place of `kernel`: negative controls use this to show that a wrong
+    /// kernel is caught.
+    pub fn replace(&mut self, kernel: Kernel, wgsl: &str) {
+        self.compiled.retain(|(known, _), _| *known != kernel);
+        self.replaced.insert(kernel, wgsl.to_owned());
     }
 }
 
-fn compile(device: &wgpu::Device, workgroup: u32, kernel: Kernel, wgsl: &str) -> Compiled {
+fn compile(
+    device: &wgpu::Device,
+    kernel: Kernel,
+    wgsl: &str,
+    constants: &[(&str, f64)],
+) -> Compiled {
     let name = kernel.shader().name;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(name),
@@ -217,7 +296,7 @@ fn compile(device: &wgpu::Device, workgroup: u32, kernel: Kernel, wgsl: &str) ->
         module: &module,
         entry_point: Some("main"),
         compilation_options: wgpu::PipelineCompilationOptions {
-            constants: &[("WORKGROUP", f64::from(workgroup))],
+            constants,
             ..Default::default()
         },
         cache: None,

@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use crate::engine::sizes::grid;
 
 use super::context::Context;
-use super::kernel::{Kernel, Kernels};
+use super::kernel::{Kernel, Kernels, Variant};
 use super::store::Span;
 
 /// Bytes from one uniform struct to the next (`minUniformBufferOffsetAlignment`).
@@ -133,11 +133,13 @@ impl Launcher {
         context: &Context,
         kernels: &Kernels,
         slice: &mut Slice,
-        (kernel, threads, timed): (Kernel, u64, Timed),
+        (kernel, variant, threads, timed): (Kernel, Variant, u64, Timed),
         groups: &[&[Arg<'_>]],
     ) {
         let workgroup = context.workgroup();
-        let compiled = kernels.get(&context.device, workgroup, kernel);
+        let Some(compiled) = kernels.get(kernel, variant) else {
+            return;
+        };
         let bound: Vec<_> = groups
             .iter()
             .zip(&compiled.layouts)

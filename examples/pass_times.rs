@@ -1,0 +1,167 @@
+//! Prints what each part of a frame costs on this machine's Vulkan adapter:
+//! `cargo run --release --example pass_times`.
+use std::sync::Arc;
+use std::time::Instant;
+
+use attnscope::attention::config::Config;
+use attnscope::attention::layer::{Biases, Input, Layer, Output, Tensor};
+use attnscope::engine::gpu::{GpuEngine, Options, Slot};
+use attnscope::engine::{
+    ColorTable, Colors, Engine, EngineError, Frame, MapView, OutputView, Pool, StripView,
+};
+use attnscope::scene::{Quantity, Rect};
+
+const COLORS: Colors = Colors {
+    table: ColorTable::Cividis,
+    range: None,
+    ground: [255, 255, 255],
+    hatch: [160, 160, 160],
+};
+
+/// Numbers without a pattern that matters: only the time is looked at.
+fn tensor(shape: &[usize]) -> Tensor {
+    let count = shape.iter().product::<usize>();
+    let data: Vec<f32> = (0..count)
+        .map(|i| ((i * 7919 % 1009) as f32 / 504.5) - 1.0)
+        .collect();
+    Tensor {
+        shape: shape.to_vec(),
+        data: data.into(),
+    }
+}
+
+fn frame(id: u64, heads: usize, len: usize, dim: usize) -> Frame {
+    let shape = [heads, len, dim];
+    Frame {
+        layer: Arc::new(Layer {
+            id,
+            heads,
+            seq_len: len,
+            head_dim: dim,
+            input: Input::Heads {
+                q: tensor(&shape),
+                k: tensor(&shape),
+                v: tensor(&shape),
+            },
+            output: Output::Identity,
+            mask: None,
+            preview_of: None,
+        }),
+        config: Config::full(dim),
+        biases: Biases::default(),
+        score_factors: None,
+        out_factors: None,
+        map: None,
+        strip: None,
+        output: None,
+    }
+}
+
+fn map(len: u32, texels: u32) -> MapView {
+    MapView {
+        head: 0,
+        quantity: Quantity::Weights,
+        rect: Rect {
+            row: 0,
+            col: 0,
+            rows: len,
+            cols: len,
+        },
+        texel_rows: texels,
+        texel_cols: texels,
+        pool: Pool::Max,
+        colors: COLORS,
+    }
+}
+
+/// Draws `frames` in turn, everything finished each time; prints median and best.
+fn time(engine: &mut GpuEngine, what: &str, frames: &[Frame]) -> Result<(), EngineError> {
+    let mut wall = Vec::new();
+    let mut gpu = Vec::new();
+    for frame in frames.iter().cycle().take(10) {
+        let start = Instant::now();
+        engine.draw(frame)?;
+        engine.finish();
+        let report = engine.report();
+        let report = engine.block_on(report)?;
+        wall.push(start.elapsed().as_secs_f64() * 1e3);
+        gpu.extend(report.gpu_ms);
+    }
+    wall.sort_by(f64::total_cmp);
+    gpu.sort_by(f64::total_cmp);
+    let middle = |of: &[f64]| of.get(of.len() / 2).copied().unwrap_or(f64::NAN);
+    println!(
+        "{what:42} wall {:8.2} ms (best {:8.2})   gpu {:8.2} ms",
+        middle(&wall),
+        wall[0],
+        middle(&gpu)
+    );
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut engine = pollster::block_on(GpuEngine::new(Options::default()))?;
+    println!("{:?}", engine.capabilities());
+    engine.attach_texture(Slot::Map, 600, 600)?;
+    for (id, (len, dim)) in (1u64..).zip([(120, 32), (512, 32), (512, 64), (2048, 64)]) {
+        let base = frame(id, 12, len, dim);
+        let texels = (len as u32).min(1024);
+        let with = |scale: f64, left: Option<i32>| {
+            let mut frame = base.clone();
+            frame.map = Some(map(len as u32, texels));
+            frame.config.scale *= scale;
+            frame.config.visibility.left = left;
+            frame.config.visibility.right = left;
+            frame
+        };
+        let name = format!("L {len} d_h {dim}");
+        let full = [with(1.0, None), with(1.1, None)];
+        time(
+            &mut engine,
+            &format!("{name}: statistics, map, draw"),
+            &full,
+        )?;
+        let windowed = [with(1.0, Some(16)), with(1.1, Some(16))];
+        time(
+            &mut engine,
+            &format!("{name}: the same, window 16"),
+            &windowed,
+        )?;
+        let mut colors = [full[0].clone(), full[0].clone()];
+        if let Some(map) = &mut colors[1].map {
+            map.colors.table = ColorTable::Viridis;
+        }
+        time(&mut engine, &format!("{name}: draw only"), &colors)?;
+        let mut quantity = [full[0].clone(), full[0].clone()];
+        if let Some(map) = &mut quantity[1].map {
+            map.quantity = Quantity::Score;
+        }
+        time(&mut engine, &format!("{name}: map, draw"), &quantity)?;
+        if len > 512 {
+            continue;
+        }
+        let strip = full.clone().map(|f| Frame {
+            map: None,
+            strip: Some(StripView {
+                quantity: Quantity::Weights,
+                texels: texels.min(96),
+                columns: 12,
+                gap: 2,
+                colors: COLORS,
+            }),
+            ..f
+        });
+        time(&mut engine, &format!("{name}: strip of 12 heads"), &strip)?;
+        let output = full.clone().map(|f| Frame {
+            map: None,
+            output: Some(OutputView {
+                texel_rows: texels.min(200),
+                texel_cols: 200,
+                colors: COLORS,
+            }),
+            ..f
+        });
+        time(&mut engine, &format!("{name}: output of 12 heads"), &output)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! The shaders as naga sees them against their Rust twins: offsets, sizes, bindings, workgroup
+//! constant, numbers of enums and constants. And both compilers of the browsers accept them.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::HashMap;
+use std::mem::offset_of;
+use std::process::Command;
+
+use attnscope::attention::config::Reading;
+use attnscope::engine::gpu::gpu_data::{
+    self as data, BiasParams, EnergyParams, HeadParams, HeatmapParams, LinearParams, MapParams,
+    MatrixParams, OutputParams,
+};
+use attnscope::engine::gpu::kernel::{Bind, HEATMAP_BINDS, Kernel, Variant};
+use attnscope::engine::gpu::shaders::{self, Shader};
+use attnscope::engine::{ColorTable, Pool};
+use attnscope::scene::Quantity;
+
+fn module(shader: Shader) -> naga::Module {
+    let source = shader.source();
+    let module = naga::front::wgsl::parse_str(&source)
+        .unwrap_or_else(|e| panic!("{}: {}", shader.name, e.emit_to_string(&source)));
+    naga::valid::Validator::new(
+        naga::valid::ValidationFlags::all(),
+        naga::valid::Capabilities::empty(),
+    )
+    .validate(&module)
+    .unwrap_or_else(|e| panic!("{}: {e:?}", shader.name));
+    module
+}
+
+#[test]
+fn naga_accepts_every_shader() {
+    for shader in shaders::ALL {
+        module(shader);
+    }
+}
+
+#[test]
+fn tint_accepts_every_shader() {
+    if Command::new("tint").arg("--help").output().is_err() {
+        println!("skipped: the program tint is not on PATH (Chromium's own tests cover it)");
+        return;
+    }
+    for shader in shaders::ALL {
+        let file = std::env::temp_dir().join(format!(
+            "attnscope-{}-{}.wgsl",
+            std::process::id(),
+            shader.name
+        ));
+        std::fs::write(&file, shader.source()).unwrap();
+        let out = Command::new("tint")
+            .arg("--format=wgsl")
+            .arg(&file)
+            .output()
+            .unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert!(
+            out.status.success(),
+            "{}: {}",
+            shader.name,
+            String::from_utf8_lossy(&out.stderr)
+        );
+    }
+}
+
+#[test]
+fn parts_are_the_imports_in_order() {
+    for shader in shaders::ALL {
+        let mut there: Vec<&str> = Vec::new();
+        for (stem, text) in shader.parts {
+            for import in text.lines().filter_map(|l| l.strip_prefix("//!import ")) {
+                assert!(
+                    there.contains(&import),
+                    "{}: {stem} needs {import} before it",
+                    shader.name
+                );
+            }
+            there.push(stem);
+        }
+        // Nothing is carried along that nobody imports.
+        for (stem, _) in &shader.parts[..shader.parts.len() - 1] {
+            let used = shader
+                .parts
+                .iter()
+                .any(|(_, t)| t.lines().any(|l| l == format!("//!import {stem}")));
+            assert!(used, "{}: {stem} is not imported", shader.name);
+        }
+    }
+}
+
+/// Field names, offsets and the size of a Rust twin.
+type Twin = (&'static str, usize, Vec<(&'static str, usize)>);
+
+macro_rules! twin {
+    ($type:ident: $($field:ident),+) => {
+        (stringify!($type), size_of::<$type>(), vec![$((stringify!($field), offset_of!($type, $field))),+])
+    };
+}
+
+fn twins() -> Vec<(Shader, Twin)> {
+    vec![
+        (
+            shaders::MAP,
+            twin!(HeadParams: seq_len, width, stride, scale, flags, left, right, dilation, kept, globals, segment, segments, stat_stride, row0, row_end),
+        ),
+        (
+            shaders::MAP,
+            twin!(MapParams: row, col, rows, cols, texel_rows, texel_cols, first, end, pool),
+        ),
+        (
+            shaders::OUTPUT,
+            twin!(OutputParams: head_dim, value_stride, out_stride, out_col),
+        ),
+        (
+            shaders::LINEAR,
+            twin!(LinearParams: row0, row_end, inner, x_stride, w_stride, w_row0, outs, y_stride, has_bias),
+        ),
+        (shaders::BIAS, twin!(BiasParams: count, period, amplitude)),
+        (shaders::MATRIX, twin!(MatrixParams: stride, offset)),
+        (
+            shaders::ENERGY,
+            twin!(EnergyParams: rows, cols, stride, offset),
+        ),
+        (
+            shaders::HEATMAP,
+            twin!(HeatmapParams: origin, size, texel_rows, texel_cols, offset, table, range, range_given, symmetric, ground, hatch_step, hatch),
+        ),
+    ]
+}
+
+#[test]
+fn structs_have_the_layout_of_their_twins() {
+    for (shader, (name, size, fields)) in twins() {
+        let module = module(shader);
+        let found = module
+            .types
+            .iter()
+            .find(|(_, t)| t.name.as_deref() == Some(name));
+        let naga::TypeInner::Struct { members, span } = &found.expect(name).1.inner else {
+            panic!("{name} is no struct");
+        };
+        assert_eq!(*span as usize, size, "size of {name}");
+        let wgsl: Vec<(&str, usize)> = members
+            .iter()
+            .map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize))
+            .filter(|(n, _)| !n.starts_with("_pad"))
+            .collect();
+        assert_eq!(wgsl, fields, "fields of {name}");
+    }
+}
+
+fn check_bindings(shader: Shader, groups: &[&[Bind]]) {
+    let module = module(shader);
+    let mut found = HashMap::new();
+    for (_, global) in module.global_variables.iter() {
+        let Some(binding) = global.binding else {
+            continue;
+        };
+        let bind = match global.space {
+            naga::AddressSpace::Uniform => {
+                let naga::TypeInner::Struct { span, .. } = module.types[global.ty].inner else {
+                    panic!("uniforms are structs");
+                };
+                Bind::Uniform(span as usize)
+            }
+            naga::AddressSpace::Storage { access }
+                if access.contains(naga::StorageAccess::STORE) =>
+            {
+                Bind::Write
+            }
+            naga::AddressSpace::Storage { .. } => Bind::Read,
+            other => panic!("{}: {other:?} is not bound by the engine", shader.name),
+        };
+        found.insert((binding.group as usize, binding.binding as usize), bind);
+    }
+    let wanted: HashMap<_, _> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(g, binds)| {
+            binds
+                .iter()
+                .enumerate()
+                .map(move |(b, bind)| ((g, b), *bind))
+        })
+        .collect();
+    assert_eq!(found, wanted, "bindings of {}", shader.name);
+}
+
+#[test]
+fn bindings_are_those_of_the_kernel_table() {
+    for kernel in Kernel::ALL {
+        check_bindings(kernel.shader(), kernel.groups());
+    }
+    check_bindings(shaders::HEATMAP, &[HEATMAP_BINDS]);
+}
+
+#[test]
+fn every_override_is_given_and_every_given_one_exists() {
+    for kernel in Kernel::ALL {
+        let module = module(kernel.shader());
+        let mut there: Vec<_> = module
+            .overrides
+            .iter()
+            .filter_map(|(_, o)| o.name.clone())
+            .collect();
+        let mut given: Vec<_> = Variant::default()
+            .constants(kernel, 8)
+            .iter()
+            .map(|(n, _)| (*n).to_owned())
+            .collect();
+        there.sort();
+        given.sort();
+        assert_eq!(there, given, "{kernel:?}");
+        let entry = &module.entry_points[0];
+        assert_eq!(entry.name, "main");
+        // The workgroup is the override along x and 1 across.
+        assert_eq!(entry.workgroup_size[1..], [1, 1]);
+        let overridden = entry
+            .workgroup_size_overrides
+            .expect("WORKGROUP sets the size");
+        assert!(overridden[0].is_some() && overridden[1].is_none() && overridden[2].is_none());
+    }
+}
+
+/// Number of a WGSL constant.
+fn constant(shader: Shader, name: &str) -> f64 {
+    let module = module(shader);
+    let (_, constant) = module
+        .constants
+        .iter()
+        .find(|(_, c)| c.name.as_deref() == Some(name))
+        .unwrap_or_else(|| panic!("{name} is not in {}", shader.name));
+    match module.global_expressions[constant.init] {
+        naga::Expression::Literal(naga::Literal::U32(v)) => f64::from(v),
+        naga::Expression::Literal(naga::Literal::F32(v)) => f64::from(v),
+        ref other => panic!("{name} is {other:?}"),
+    }
+}
+
+#[test]
+fn numbers_are_the_same_on_both_sides() {
+    let rust = [
+        ("READING_SOFTMAX", Reading::Softmax as u32),
+        ("READING_BIAS", Reading::Bias as u32),
+        ("READING_PRODUCT", Reading::Product as u32),
+        ("FLAG_CAUSAL", data::FLAG_CAUSAL),
+        ("FLAG_LEFT_LIMITED", data::FLAG_LEFT_LIMITED),
+        ("FLAG_RIGHT_LIMITED", data::FLAG_RIGHT_LIMITED),
+        ("S_NONE", data::S_NONE),
+        ("S_CURVE", data::S_CURVE),
+        ("S_DENSE", data::S_DENSE),
+        ("SEGMENTS_ONE", data::SEGMENTS_ONE),
+        ("SEGMENTS_STORED", data::SEGMENTS_STORED),
+        ("SEGMENTS_RECOMPUTED", data::SEGMENTS_RECOMPUTED),
+        ("QUANTITY_WEIGHTS", Quantity::Weights as u32),
+        ("QUANTITY_SCORE", Quantity::Score as u32),
+        ("POOL_MAX", Pool::Max as u32),
+        ("POOL_MEAN", Pool::Mean as u32),
+    ];
+    for (name, value) in rust {
+        assert_eq!(constant(shaders::POOL, name), f64::from(value), "{name}");
+    }
+    let steps = attnscope::engine::colors::STEPS;
+    assert_eq!(constant(shaders::HEATMAP, "STEPS"), steps as f64);
+    assert_eq!(
+        [
+            ColorTable::Cividis as u32,
+            ColorTable::Viridis as u32,
+            ColorTable::Diverging as u32
+        ],
+        [0, 1, 2]
+    );
+    assert!((constant(shaders::OUTPUT, "CHUNK") - 8.0).abs() < f64::EPSILON);
+}
