@@ -1,16 +1,8 @@
 // The visible rectangle of one head, one texel per cell. Sixteen cells a thread.
-//!import shared/weights
+//!import shared/cells
 //!import shared/texels
 
 override WORKGROUP: u32 = 32u;
-
-// Values of four cells of row i; 0 where a key is not visible.
-fn values(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> vec4<f32> {
-    if (QUANTITY == QUANTITY_SCORE) {
-        return select(vec4<f32>(0.0), r, seen);
-    }
-    return weights(i, span, j0, r, seen);
-}
 
 // Four texels of one row, as far as the rectangle goes.
 fn put(i: u32, j0: u32, value: vec4<f32>, seen: vec4<bool>) {

@@ -1,5 +1,5 @@
 // The visible rectangle of one head, several cells per texel. One texel a thread.
-//!import shared/weights
+//!import shared/cells
 //!import shared/texels
 
 override WORKGROUP: u32 = 32u;
@@ -21,13 +21,6 @@ fn pool4(p: Pooled, value: vec4<f32>, seen: vec4<bool>) -> Pooled {
     out.sum += sum4(v);
     out.count += sum4(select(vec4<f32>(0.0), vec4<f32>(1.0), seen));
     return out;
-}
-
-fn values(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> vec4<f32> {
-    if (QUANTITY == QUANTITY_SCORE) {
-        return r;
-    }
-    return weights(i, span, j0, r, seen);
 }
 
 // First cell of texel `at` when `cells` are spread over `texel_count`.

@@ -8,7 +8,8 @@ use attnscope::data::folder;
 use attnscope::engine::gpu::kernel::Kernel;
 
 /// Cases that between them use window, scale, segments, biases and ranks.
-const CASES: [&str; 6] = [
+const CASES: [&str; 7] = [
+    "window-distance-2",
     "window-causal_distance-5",
     "scale-dmodel",
     "cjar-in-window-bias",

@@ -2,10 +2,7 @@
 // Rust twin: `gpu_data::MapParams`.
 //!import shared/numeric
 
-// What is drawn, and values of MapParams.pool.
-const QUANTITY_WEIGHTS: u32 = 0u;
-const QUANTITY_SCORE: u32 = 1u;
-override QUANTITY: u32 = QUANTITY_WEIGHTS;
+// Values of MapParams.pool.
 const POOL_MAX: u32 = 0u;
 const POOL_MEAN: u32 = 1u;
 

@@ -55,6 +55,7 @@ pub const MAP: Shader = shader!(
     "shared/numeric",
     "shared/head",
     "shared/weights",
+    "shared/cells",
     "shared/texels"
 );
 /// Several cells per texel.
@@ -65,6 +66,7 @@ pub const POOL: Shader = shader!(
     "shared/numeric",
     "shared/head",
     "shared/weights",
+    "shared/cells",
     "shared/texels"
 );
 /// O = A V'.
