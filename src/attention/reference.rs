@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::config::{Config, Reading};
 use super::layer::{Biases, Layer, ScoreBias};
 use super::low_rank::{LowRankError, factor_score};
-use super::project::{add_bias, doubles, position_bias, project};
+use super::project::{Projected, add_bias, doubles, position_bias, project};
 
 /// Why the reference cannot compute something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,8 +134,22 @@ impl Head {
         if head >= layer.heads {
             return Err(ReferenceError::NoHead(head));
         }
+        Self::from_projected(layer, &project(layer, head), config, biases, head)
+    }
+
+    /// The same from q, k, v that [`project`] gave before: projecting costs far more than the
+    /// rest, and does not depend on `config` and `biases`.
+    ///
+    /// # Errors
+    /// When the score rank is set and the factors cannot be had.
+    pub fn from_projected(
+        layer: &Layer,
+        projected: &Projected,
+        config: &Config,
+        biases: &Biases,
+        head: usize,
+    ) -> Result<Self, ReferenceError> {
         let (l, dim) = (layer.seq_len, layer.head_dim);
-        let projected = project(layer, head);
         let p_k = position_bias(biases.p_k.as_ref(), head);
         let p_v = position_bias(biases.p_v.as_ref(), head);
         let k_biased = add_bias(projected.k.clone(), p_k.as_deref());
@@ -167,13 +181,13 @@ impl Head {
             head_dim: dim,
             config: config.clone(),
             mask: layer.mask.clone(),
-            q: projected.q,
-            k: projected.k,
+            q: projected.q.clone(),
+            k: projected.k.clone(),
             p_k,
             score_q,
             score_k,
             width,
-            v: projected.v.map(|v| add_bias(v, p_v.as_deref())),
+            v: projected.v.clone().map(|v| add_bias(v, p_v.as_deref())),
             s,
         })
     }
