@@ -7,6 +7,8 @@
 pub mod attention;
 pub mod data;
 pub mod engine;
+pub mod layout;
 pub mod scene;
 #[cfg(target_arch = "wasm32")]
 pub mod ui;
+pub mod words;

@@ -1,5 +1,5 @@
-//! Formats in and out. Pure: bytes in, values or typed errors out; only [`folder`] and [`pack`],
-//! which are native, touch files.
+//! Formats in and out, and layers made from a seed. Pure: bytes in, values or typed errors out;
+//! only [`folder`] and [`pack`], which are native, touch files.
 
 pub mod case;
 #[cfg(not(target_arch = "wasm32"))]
@@ -8,3 +8,4 @@ pub mod minilm;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod pack;
 pub mod safetensors;
+pub mod synthetic;

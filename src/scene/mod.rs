@@ -2,9 +2,12 @@
 //! from a host page, an undo step and a test are all a [`Scene`].
 
 mod cjar;
+pub mod facts;
 mod json;
 pub mod keys;
 pub mod permalink;
+pub mod presets;
+pub mod resolve;
 pub mod sanitize;
 mod text;
 pub mod warning;

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::attention::layer::Layer;
 use crate::attention::summary::Summary;
 use crate::engine::{Capabilities, EngineError, FrameReport};
+use crate::layout::strip::StripGrid;
 use crate::scene::Scene;
 use crate::ui::problem::Problem;
 
@@ -34,11 +35,37 @@ pub struct AppState {
     pub problems: RwSignal<Vec<Problem>>,
     /// True while a value is being dragged: the strip and the summary wait.
     pub dragging: RwSignal<bool>,
+    /// How the strip of heads lies on its canvas; set by the strip, read by the driver.
+    pub strip: RwSignal<StripGrid>,
     /// Embedded page: only the map and chosen controls.
     pub embedded: bool,
 }
 
 impl AppState {
+    /// The state of a page that has just been opened with this Scene.
+    pub fn new(scene: Scene, embedded: bool) -> Self {
+        Self {
+            scene: RwSignal::new(scene),
+            layer: RwSignal::default(),
+            engine: RwSignal::default(),
+            report: RwSignal::default(),
+            summary: RwSignal::default(),
+            cell: RwSignal::default(),
+            hover: RwSignal::default(),
+            sigma: RwSignal::new(Arc::from([])),
+            problems: RwSignal::default(),
+            dragging: RwSignal::default(),
+            strip: RwSignal::default(),
+            embedded,
+        }
+    }
+
+    /// The state that [`App`](crate::ui::app::App) provided. Calling it outside of the page is a
+    /// bug and panics.
+    pub fn get() -> Self {
+        expect_context()
+    }
+
     /// Changes the Scene; the only way in which controls do.
     pub fn change(&self, edit: impl FnOnce(&mut Scene)) {
         self.scene.update(edit);

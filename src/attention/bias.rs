@@ -1,0 +1,143 @@
+//! Unit tensors of position biases P_K, P_V and the offset table of s: the numbers that an
+//! amplitude scales. The same on every platform: ChaCha8, f64 and `libm` only, rounded to f32 at
+//! the end.
+//!
+//! `rows` is 1 for a shared bias and L for one per position; the result is `[H, rows, d_h]`
+//! (SPEC "Sizes and symbols"). The random rows of a longer sequence begin with those of a shorter
+//! one, so that L alone does not change the picture of the tokens that stay.
+
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+use super::layer::Tensor;
+
+/// The gain with which the CJAR listing calls `xavier_uniform_`.
+pub const XAVIER_GAIN: f64 = 0.02;
+
+/// A seeded stream of numbers, the same on every platform.
+pub struct Numbers {
+    rng: ChaCha8Rng,
+    spare: Option<f64>,
+}
+
+impl Numbers {
+    /// Stream `stream` of `seed`; streams of one seed are independent of each other.
+    pub fn new(seed: u32, stream: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(u64::from(seed));
+        rng.set_stream(stream);
+        Self { rng, spare: None }
+    }
+
+    /// Uniform in [0, 1), 53 bits.
+    pub fn uniform(&mut self) -> f64 {
+        (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Standard normal (Box–Muller, both numbers of a pair are used).
+    pub fn normal(&mut self) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        // 1 − u is in (0, 1]: the logarithm is finite.
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
+        let angle = TAU * self.uniform();
+        self.spare = Some(radius * libm::sin(angle));
+        radius * libm::cos(angle)
+    }
+}
+
+/// Standard normal numbers, as the CJAR listing's `torch.randn` (its numbers differ: another
+/// generator).
+pub fn normal(heads: usize, rows: usize, head_dim: usize, seed: u32) -> Tensor {
+    by_head(heads, rows, head_dim, |head| {
+        let mut numbers = Numbers::new(seed, head as u64);
+        move |_, _| numbers.normal()
+    })
+}
+
+/// Xavier uniform with gain [`XAVIER_GAIN`]: uniform in ±[`xavier_bound`].
+pub fn xavier(heads: usize, rows: usize, head_dim: usize, seed: u32) -> Tensor {
+    let bound = xavier_bound(heads, rows, head_dim);
+    by_head(heads, rows, head_dim, |head| {
+        let mut numbers = Numbers::new(seed, head as u64);
+        move |_, _| bound * (2.0 * numbers.uniform() - 1.0)
+    })
+}
+
+/// `gain · √(6 / (fan_in + fan_out))` as PyTorch's `xavier_uniform_` takes it for a parameter of
+/// our shape `[H, rows, d_h]`: fan_in is size(1) times the receptive field (everything after the
+/// second axis), fan_out is size(0) times the same, so `(rows + H) · d_h` in all.
+/// A parameter with a leading axis of 1 (`[1, H, rows, d_h]`) has another fan by the same rule;
+/// the amplitude makes up for a constant.
+pub fn xavier_bound(heads: usize, rows: usize, head_dim: usize) -> f64 {
+    let fans = (rows + heads) * head_dim;
+    XAVIER_GAIN * libm::sqrt(6.0 / fans.max(1) as f64)
+}
+
+/// Sines and cosines of the position (Vaswani et al. 2017), over the width of a head and alike in
+/// all heads: dimensions 2m and 2m + 1 are sin and cos of `position / 10000^(2m/d_h)`. A shared
+/// bias is the row of position 0.
+pub fn sinusoidal(heads: usize, rows: usize, head_dim: usize) -> Tensor {
+    let rates: Vec<f64> = (0..head_dim)
+        .map(|dim| libm::pow(10_000.0, -((dim - dim % 2) as f64) / head_dim as f64))
+        .collect();
+    by_head(heads, rows, head_dim, |_| {
+        |row: usize, dim: usize| {
+            let angle = row as f64 * rates[dim];
+            if dim.is_multiple_of(2) {
+                libm::sin(angle)
+            } else {
+                libm::cos(angle)
+            }
+        }
+    })
+}
+
+/// One dimension of every head is 1, the others 0. Per position the hot dimension of row j is
+/// `(hot + j) mod d_h`: with the same one everywhere P_K would be shared, and without effect.
+pub fn one_hot(heads: usize, rows: usize, head_dim: usize, hot: u32) -> Tensor {
+    by_head(heads, rows, head_dim, |_| {
+        move |row: usize, dim: usize| {
+            // hot < 2³² and row < L: the sum fits in u64 on every platform.
+            let at = (u64::from(hot) + row as u64) % head_dim as u64;
+            f64::from(u8::from(at == dim as u64))
+        }
+    })
+}
+
+/// `[H, rows, d_h]` from one function (row, dimension) → number per head, called in order.
+fn by_head<F>(
+    heads: usize,
+    rows: usize,
+    head_dim: usize,
+    mut head_numbers: impl FnMut(usize) -> F,
+) -> Tensor
+where
+    F: FnMut(usize, usize) -> f64,
+{
+    let mut data = Vec::with_capacity(heads * rows * head_dim);
+    for head in 0..heads {
+        let mut number = head_numbers(head);
+        for row in 0..rows {
+            for dim in 0..head_dim {
+                data.push(number(row, dim) as f32);
+            }
+        }
+    }
+    Tensor {
+        shape: vec![heads, rows, head_dim],
+        data: data.into(),
+    }
+}
+
+/// `s` over the offsets −(L−1) ..= L−1 of a sequence of `seq_len` tokens, as
+/// [`super::layer::ScoreBias::Curve`] wants it: entry `j − i + L − 1`, `2L − 1` entries.
+pub fn offset_table(seq_len: usize, s: impl Fn(f64) -> f64) -> Arc<[f32]> {
+    let last = seq_len.saturating_sub(1) as i64;
+    (-last..=last)
+        .map(|offset| s(offset as f64) as f32)
+        .collect()
+}

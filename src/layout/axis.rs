@@ -1,0 +1,97 @@
+//! Token labels beside the map: as many as fit without touching.
+
+/// How the labels of one axis are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Labels {
+    /// Every `step`-th token has a label, counted from token 0 so that labels stay put while the
+    /// map is panned.
+    pub step: u32,
+    /// Whether slanted labels have room; else they stand upright.
+    pub slanted: bool,
+}
+
+/// Smallest distance between two lines of label text, in CSS pixels.
+const LINE: f64 = 13.0;
+
+/// Which labels fit when `count` cells share `extent` CSS pixels.
+pub fn labels(extent: f64, count: u32) -> Labels {
+    let pitch = extent / f64::from(count.max(1));
+    if pitch.is_nan() || pitch <= 0.0 {
+        return Labels { step: count.max(1), slanted: false };
+    }
+    // A slanted line needs 1/sin 45° more along the axis.
+    let slanted = pitch >= LINE * std::f64::consts::SQRT_2;
+    let fit = (LINE / pitch).ceil().max(1.0) as u32;
+    Labels { step: round_step(fit), slanted }
+}
+
+/// The next of 1, 2, 5, 10, 20, 50 …, so that labelled positions are easy to count.
+fn round_step(at_least: u32) -> u32 {
+    let mut decade = 1u32;
+    loop {
+        for factor in [1, 2, 5] {
+            let step = decade.saturating_mul(factor);
+            if step >= at_least || step == u32::MAX {
+                return step;
+            }
+        }
+        decade = decade.saturating_mul(10);
+    }
+}
+
+/// The labelled tokens of the window `first .. first + count`.
+pub fn labelled(first: u32, count: u32, step: u32) -> impl Iterator<Item = u32> {
+    let step = step.max(1);
+    let start = first.div_ceil(step).saturating_mul(step);
+    (start..first.saturating_add(count)).step_by(step as usize)
+}
+
+/// A token shortened to `max` characters, the last one an ellipsis.
+pub fn shorten(token: &str, max: usize) -> String {
+    if token.chars().count() <= max {
+        token.to_owned()
+    } else {
+        token.chars().take(max.saturating_sub(1)).chain(['…']).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_never_touch() {
+        for count in [1, 24, 120, 512, 65_536] {
+            for extent in [40.0, 300.0, 700.0, 1200.0] {
+                let fit = labels(extent, count);
+                let distance = extent / f64::from(count) * f64::from(fit.step);
+                assert!(distance >= LINE || fit.step >= count, "{count} in {extent}: {fit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sentence_on_a_desk_has_every_label_slanted() {
+        assert_eq!(labels(600.0, 24), Labels { step: 1, slanted: true });
+        assert_eq!(labels(320.0, 24), Labels { step: 1, slanted: false });
+        assert_eq!(labels(600.0, 120), Labels { step: 5, slanted: false });
+    }
+
+    #[test]
+    fn no_room_is_no_panic() {
+        assert_eq!(labels(0.0, 24).step, 24);
+        assert_eq!(labels(f64::NAN, 0).step, 1);
+    }
+
+    #[test]
+    fn labelled_tokens_stay_put_while_panning() {
+        assert_eq!(labelled(3, 10, 5).collect::<Vec<_>>(), [5, 10]);
+        assert_eq!(labelled(0, 3, 1).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn tokens_are_shortened_by_character() {
+        assert_eq!(shorten("滑动窗口注意力", 4), "滑动窗…");
+        assert_eq!(shorten("it", 4), "it");
+    }
+}

@@ -1,0 +1,79 @@
+//! How the small maps of all heads are laid out. The engine draws by it and the buttons lie on it.
+
+/// Gap between two small maps in CSS pixels.
+pub const GAP: f64 = 4.0;
+
+/// Smallest edge of a small map that can still be pointed at, in CSS pixels.
+const SMALLEST: f64 = 40.0;
+
+/// Largest edge: four heads of a synthetic layer need not be posters.
+const LARGEST: f64 = 88.0;
+
+/// The small maps on their canvas.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StripGrid {
+    /// Small maps in a line, ≥ 1.
+    pub columns: u32,
+    /// Lines, ≥ 1.
+    pub lines: u32,
+    /// Edge of a small map in CSS pixels; gaps are [`GAP`].
+    pub edge: f64,
+}
+
+impl Default for StripGrid {
+    fn default() -> Self {
+        Self { columns: 1, lines: 1, edge: 0.0 }
+    }
+}
+
+impl StripGrid {
+    /// As few lines along an extent of `along` CSS pixels as keep every small map large enough to
+    /// be pointed at, all lines equally full.
+    pub fn across(heads: u32, along: f64) -> Self {
+        let heads = heads.max(1);
+        let fit = ((along + GAP) / (SMALLEST + GAP)).floor().max(1.0) as u32;
+        let lines = heads.div_ceil(fit.min(heads));
+        let columns = heads.div_ceil(lines);
+        let gaps = f64::from(columns - 1) * GAP;
+        let edge = ((along - gaps) / f64::from(columns)).floor().clamp(0.0, LARGEST);
+        Self { columns, lines, edge }
+    }
+
+    /// The same, filled from top to bottom: beside the map rather than under it.
+    pub fn down(heads: u32, along: f64) -> Self {
+        let Self { columns, lines, edge } = Self::across(heads, along);
+        Self { columns: lines, lines: columns, edge }
+    }
+
+    /// Width and height in CSS pixels.
+    pub fn size(self) -> (f64, f64) {
+        let extent = |n: u32| f64::from(n) * (self.edge + GAP) - GAP;
+        (extent(self.columns), extent(self.lines))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twelve_heads() {
+        assert_eq!(StripGrid::across(12, 700.0), StripGrid { columns: 12, lines: 1, edge: 54.0 });
+        let phone = StripGrid::across(12, 358.0);
+        assert_eq!((phone.columns, phone.lines), (6, 2));
+        let desk = StripGrid::down(12, 600.0);
+        assert_eq!((desk.columns, desk.lines), (1, 12));
+        assert!(desk.size().1 <= 600.0);
+    }
+
+    #[test]
+    fn every_head_has_a_place_and_no_extent_panics() {
+        for heads in 1..40 {
+            for along in [-5.0, 0.0, 100.0, 358.0, 5_000.0, f64::NAN] {
+                let grid = StripGrid::across(heads, along);
+                assert!(grid.columns * grid.lines >= heads && grid.columns * (grid.lines - 1) < heads);
+                assert!(grid.edge <= LARGEST);
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Token labels along one side of the map.
+
+use leptos::prelude::*;
+
+use crate::layout::axis::{self, Labels};
+use crate::ui::derived::Derived;
+
+/// Characters of a label at most; on a phone fewer.
+const LONGEST: usize = 11;
+const LONGEST_NARROW: usize = 8;
+
+/// Labels of the queries (down the left side) or of the keys (along the top).
+#[component]
+pub fn Axis(
+    /// Queries rather than keys.
+    rows: bool,
+    /// Edge of the map in CSS pixels.
+    #[prop(into)]
+    extent: Signal<f64>,
+) -> impl IntoView {
+    let Derived { rect, tokens, cell, narrow, .. } = Derived::get();
+    let span = Memo::new(move |_| {
+        let rect = rect.get();
+        if rows { (rect.row, rect.rows) } else { (rect.col, rect.cols) }
+    });
+    let fit = Memo::new(move |_| axis::labels(extent.get(), span.get().1));
+    let longest = move || if narrow.get() { LONGEST_NARROW } else { LONGEST };
+    let text = move |at: u32| {
+        tokens.with(|tokens| {
+            tokens
+                .get(at as usize)
+                .map_or_else(|| at.to_string(), |token| axis::shorten(token, longest()))
+        })
+    };
+    let label = move |at: u32, class: &'static str| {
+        let (start, count) = span.get();
+        let along = (f64::from(at - start) + 0.5) * extent.get() / f64::from(count);
+        let (x, y, turn) = place(rows, along, fit.get());
+        let turn = format!("translate({x:.1} {y}) rotate({turn})");
+        view! {
+            <text class=class transform=turn text-anchor=if rows { "end" } else { "start" }>
+                {text(at)}
+            </text>
+        }
+    };
+    let all = move || {
+        let (start, count) = span.get();
+        axis::labelled(start, count, fit.get().step)
+            .map(|at| label(at, "tick"))
+            .collect_view()
+    };
+    let hot = Memo::new(move |_| {
+        let (start, count) = span.get();
+        let (i, j) = cell.get()?;
+        let at = if rows { i } else { j };
+        (at >= start && at - start < count).then_some(at)
+    });
+    let class = if rows { "axis axis-q" } else { "axis axis-k" };
+    view! {
+        // The same words are read out from the map's own description.
+        <svg class=class aria-hidden="true">
+            {all}
+            {move || hot.get().map(|at| label(at, "tick hot"))}
+        </svg>
+    }
+}
+
+/// Where a label starts and how far it is turned. CSS gives the axis its depth; labels of queries
+/// end at x = 0 and labels of keys start at y = 0, on the map's edge.
+fn place(rows: bool, along: f64, fit: Labels) -> (f64, f64, i32) {
+    match (rows, fit.slanted) {
+        (true, _) => (-6.0, along, 0),
+        (false, true) => (along, -6.0, -45),
+        (false, false) => (along, -6.0, -90),
+    }
+}

@@ -1,0 +1,76 @@
+//! The controls: what the mechanism is, what it sees, what it adds.
+
+pub mod bias;
+pub mod choice;
+pub mod curve;
+pub mod mechanism;
+pub mod rank;
+pub mod slider;
+pub mod window;
+
+use leptos::prelude::*;
+
+use crate::scene::{Control, Mechanism, Scene};
+use crate::ui::derived::{part, t};
+use crate::ui::state::AppState;
+use crate::words::page as words;
+
+/// Whether a control is on screen: all are on the page; an embed shows what it asks for, or what
+/// its mechanism needs.
+pub fn is_shown(scene: &Scene, embedded: bool, control: Control) -> bool {
+    if !embedded {
+        return true;
+    }
+    if scene.show.is_empty() {
+        return match control {
+            Control::Window => sees_window(scene),
+            Control::Bias | Control::Rank => scene.mechanism == Mechanism::Cjar,
+            _ => false,
+        };
+    }
+    scene.show.contains(&control)
+}
+
+/// Whether the window acts.
+pub fn sees_window(scene: &Scene) -> bool {
+    match scene.mechanism {
+        Mechanism::Full => false,
+        Mechanism::Window => true,
+        Mechanism::Cjar => scene.windowed,
+    }
+}
+
+/// All controls that act in the present mechanism.
+#[component]
+pub fn Controls() -> impl IntoView {
+    let app = AppState::get();
+    let shows = move |control| part(app, move |s| is_shown(s, app.embedded, control));
+    let (mechanism, window) = (shows(Control::Mechanism), shows(Control::Window));
+    let (bias, rank) = (shows(Control::Bias), shows(Control::Rank));
+    let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
+    let whole = !app.embedded;
+    view! {
+        <div class="controls" role="group" aria-label=t(words::CONTROLS)>
+            <Show when=move || mechanism.get()>
+                <mechanism::MechanismChoice />
+            </Show>
+            <Show when=move || window.get()>
+                <window::Mask />
+            </Show>
+            <Show when=move || cjar.get() && bias.get()>
+                <mechanism::ReadingChoice />
+                <curve::ScoreCurve />
+                <bias::KeyBias />
+            </Show>
+            <Show when=move || cjar.get() && rank.get()>
+                <rank::OutputRank />
+            </Show>
+            <Show when=move || cjar.get() && bias.get() && whole>
+                <bias::ValueBias />
+            </Show>
+            <Show when=move || whole>
+                <rank::MoreScore />
+            </Show>
+        </div>
+    }
+}

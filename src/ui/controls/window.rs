@@ -1,0 +1,250 @@
+//! The mask: causal switch, window with its convention, sinks, globals, dilation (SPEC 2).
+
+use leptos::prelude::*;
+
+use super::choice::{Item, Pick, Switch};
+use super::sees_window;
+use super::slider::Slider;
+use crate::layout::slider::Track;
+use crate::scene::{Convention, Mechanism, Window};
+use crate::ui::derived::{Derived, part, t};
+use crate::ui::reach::Reach;
+use crate::ui::state::AppState;
+use crate::words::{controls as words, number};
+
+/// The whole mask.
+#[component]
+pub fn Mask() -> impl IntoView {
+    let app = AppState::get();
+    let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
+    let window = part(app, sees_window);
+    let by_convention = part(app, |s| {
+        sees_window(s)
+            && matches!(s.window.convention, Convention::CausalDistance | Convention::CausalCount)
+    });
+    let lang = Derived::get().lang;
+    let causal_hint = Signal::derive(move || {
+        let text = if by_convention.get() { words::CAUSAL_BY_CONVENTION } else { words::CAUSAL_HINT };
+        text.pick(lang.get())
+    });
+    let causal = part(app, |s| s.causal);
+    view! {
+        <section class="group">
+            <Show when=move || cjar.get()>
+                <Switch
+                    id="windowed"
+                    label=words::INSIDE_WINDOW
+                    hint=Signal::derive(move || words::WINDOW_HINT.pick(lang.get()))
+                    value=window
+                    set=Callback::new(move |to| app.change(|s| s.windowed = to))
+                />
+            </Show>
+            <Show when=move || window.get()>
+                <WindowSize />
+            </Show>
+            <Switch
+                id="causal"
+                label=words::CAUSAL
+                hint=causal_hint
+                value=Signal::derive(move || causal.get() || by_convention.get())
+                set=Callback::new(move |to| app.change(|s| s.causal = to))
+                disabled=by_convention
+            />
+            <Show when=move || window.get()>
+                <MoreWindow />
+            </Show>
+        </section>
+    }
+}
+
+/// The window's size (or explicit reach) and what it leads to.
+#[component]
+fn WindowSize() -> impl IntoView {
+    let app = AppState::get();
+    let Derived { lang, sizes, .. } = Derived::get();
+    let reach = Memo::new(move |_| app.scene.with(|s| Reach::of(s, sizes.get().seq_len)));
+    let consequence = Signal::derive(move || {
+        let (lang, reach) = (lang.get(), reach.get());
+        let side = |n: Option<i32>| match n {
+            Some(n) => number::fixed(f64::from(n), 0),
+            None => "∞".to_owned(),
+        };
+        words::REACH.fill(
+            lang,
+            &[
+                ("left", &side(reach.left)),
+                ("right", &side(reach.right)),
+                ("keys", &reach.keys()),
+                ("share", &number::percent(reach.share)),
+            ],
+        )
+    });
+    let explicit = part(app, |s| s.window.convention == Convention::Explicit);
+    let size = part(app, |s| f64::from(s.window.size));
+    let track = Signal::derive(move || Track {
+        min: 0.0,
+        max: f64::from(sizes.get().seq_len.max(2) - 1),
+        step: 1.0,
+    });
+    let convention = |of| Item::named(of, words::convention(of).0);
+    let who = part(app, |s| words::convention(s.window.convention).1);
+    view! {
+        <Show
+            when=move || explicit.get()
+            fallback=move || {
+                view! {
+                    <Slider
+                        id="window-size"
+                        key="w"
+                        label=words::SIZE
+                        value=size
+                        track=track
+                        default=Signal::derive(|| f64::from(Window::default().size))
+                        set=Callback::new(move |to: f64| app.change(|s| s.window.size = to as u32))
+                        consequence=consequence
+                        role="q"
+                    />
+                }
+            }
+        >
+            <div class="pair">
+                <Side id="window-left" label=words::LEFT left=true />
+                <Side id="window-right" label=words::RIGHT left=false />
+            </div>
+            <p class="consequence">{move || consequence.get()}</p>
+        </Show>
+        <Pick
+            id="convention"
+            label=words::CONVENTION
+            options=vec![
+                convention(Convention::Distance),
+                convention(Convention::CausalDistance),
+                convention(Convention::CausalCount),
+                convention(Convention::Longformer),
+                convention(Convention::Explicit),
+            ]
+            value=part(app, |s| s.window.convention)
+            set=Callback::new(move |to| {
+                app.change(|s| {
+                    // Explicit starts from what was on screen.
+                    if to == Convention::Explicit {
+                        let reach = Reach::of(s, sizes.get_untracked().seq_len);
+                        (s.window.left, s.window.right) = (reach.left, reach.right);
+                    }
+                    s.window.convention = to;
+                });
+            })
+        />
+        <p class="aside">{move || who.get().pick(lang.get())}</p>
+    }
+}
+
+/// One explicit reach: a number, or unlimited.
+#[component]
+fn Side(
+    /// Element id of the number box.
+    id: &'static str,
+    /// "Left" or "Right".
+    label: crate::words::Text,
+    /// Which of the two.
+    left: bool,
+) -> impl IntoView {
+    let app = AppState::get();
+    let sizes = Derived::get().sizes;
+    let value = part(app, move |s| if left { s.window.left } else { s.window.right });
+    let set = move |to: Option<i32>| {
+        app.change(|s| if left { s.window.left = to } else { s.window.right = to });
+    };
+    let limit = move || sizes.get().seq_len as i32;
+    let on_change = move |ev: web_sys::Event| {
+        if let Ok(n) = event_target_value(&ev).trim().parse::<i32>() {
+            let limit = sizes.get_untracked().seq_len as i32;
+            set(Some(n.clamp(-limit, limit)));
+        }
+        let now = value.get_untracked().map(|n| n.to_string()).unwrap_or_default();
+        event_target::<web_sys::HtmlInputElement>(&ev).set_value(&now);
+    };
+    let unlimited = format!("{id}-unlimited");
+    view! {
+        <div class="side-reach">
+            <label for=id>{t(label)}</label>
+            <input
+                type="number"
+                class="exact"
+                id=id
+                step="1"
+                min=move || -limit()
+                max=limit
+                disabled=move || value.get().is_none()
+                prop:value=move || value.get().map(|n| n.to_string()).unwrap_or_default()
+                on:change=on_change
+            />
+            <label class="check" for=unlimited.clone()>
+                <input
+                    type="checkbox"
+                    id=unlimited
+                    prop:checked=move || value.get().is_none()
+                    on:change=move |ev| set(if event_target_checked(&ev) { None } else { Some(2) })
+                />
+                {t(words::UNLIMITED)}
+            </label>
+        </div>
+    }
+}
+
+/// Sinks, globals, dilation: folded.
+#[component]
+fn MoreWindow() -> impl IntoView {
+    let app = AppState::get();
+    let Derived { lang, sizes, .. } = Derived::get();
+    let up_to = move |min: f64, most: u32| {
+        Signal::derive(move || Track {
+            min,
+            max: f64::from(most.min(sizes.get().seq_len)).max(min),
+            step: 1.0,
+        })
+    };
+    let say = move |text: crate::words::Text| Signal::derive(move || text.pick(lang.get()).to_owned());
+    let set_with = move |edit: fn(&mut Window, u32)| {
+        Callback::new(move |to: f64| app.change(|s| edit(&mut s.window, to as u32)))
+    };
+    view! {
+        <Slider
+            id="sinks"
+            key="sinks"
+            label=words::SINKS
+            value=part(app, |s| f64::from(s.window.sinks))
+            track=up_to(0.0, 16)
+            default=Signal::derive(|| 0.0)
+            set=set_with(|w, to| w.sinks = to)
+            consequence=say(words::SINKS_HINT)
+            role="k"
+        />
+        <details>
+            <summary>{t(words::MORE_WINDOW)}</summary>
+            <Slider
+                id="globals"
+                key="globals"
+                label=words::GLOBALS
+                value=part(app, |s| f64::from(s.window.globals))
+                track=up_to(0.0, 16)
+                default=Signal::derive(|| 0.0)
+                set=set_with(|w, to| w.globals = to)
+                consequence=say(words::GLOBALS_HINT)
+                role="k"
+            />
+            <Slider
+                id="dilation"
+                key="dil"
+                label=words::DILATION
+                value=part(app, |s| f64::from(s.window.dilation))
+                track=up_to(1.0, 16)
+                default=Signal::derive(|| 1.0)
+                set=set_with(|w, to| w.dilation = to.max(1))
+                consequence=say(words::DILATION_HINT)
+                role="q"
+            />
+            <p class="aside">{t(words::MASK_NOTE)}</p>
+        </details>
+    }
+}

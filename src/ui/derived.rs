@@ -1,0 +1,150 @@
+//! What the components read again and again, derived once from [`AppState`].
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::layout::zoom;
+use crate::scene::{Lang, Rect, Scene, Source, Text as Passage, Theme};
+use crate::ui::state::AppState;
+use crate::words::{self, Text};
+
+/// Sizes of the layer on screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// L.
+    pub seq_len: u32,
+    /// H of the whole layer, even while only one head of it is there.
+    pub heads: u32,
+    /// d_h.
+    pub head_dim: u32,
+}
+
+impl Sizes {
+    /// d.
+    pub fn model_dim(self) -> u32 {
+        self.heads * self.head_dim
+    }
+
+    /// What a source will have once it is there, so that the page can be laid out before.
+    fn expected(source: &Source) -> Self {
+        match *source {
+            Source::MiniLm { text, .. } => Self {
+                seq_len: match text {
+                    Passage::Sentence => 24,
+                    Passage::Paragraph => 120,
+                    Passage::Page => 512,
+                },
+                heads: 12,
+                head_dim: 32,
+            },
+            Source::Synthetic { seq_len, .. } => Self { seq_len: seq_len.max(1), heads: 4, head_dim: 32 },
+        }
+    }
+}
+
+/// Derived values, as context.
+#[derive(Clone, Copy)]
+pub struct Derived {
+    /// Language on screen.
+    pub lang: Memo<Lang>,
+    /// Theme on screen.
+    pub theme: Memo<Theme>,
+    /// Sizes of the layer on screen.
+    pub sizes: Memo<Sizes>,
+    /// One label per token.
+    pub tokens: Memo<Arc<[String]>>,
+    /// Visible rectangle of the map.
+    pub rect: Memo<Rect>,
+    /// Cell that the page talks about: the hovered one, else the locked one.
+    pub cell: Memo<Option<(u32, u32)>>,
+    /// Whether the page is one column (phone).
+    pub narrow: RwSignal<bool>,
+}
+
+impl Derived {
+    /// Derives from the state and the browser's own wishes.
+    pub fn new(app: AppState, wishes: Wishes) -> Self {
+        let lang = part(app, |s| s.lang);
+        let theme = part(app, |s| s.theme);
+        let lang = Memo::new(move |_| lang.get().unwrap_or(wishes.lang));
+        let theme = Memo::new(move |_| {
+            theme.get().unwrap_or(if wishes.dark.get() { Theme::Dark } else { Theme::Light })
+        });
+        let source = part(app, |s| s.source.clone());
+        let sizes = Memo::new(move |_| {
+            let expected = source.with(Sizes::expected);
+            app.layer.with(|state| {
+                state.shown().map_or(expected, |shown| Sizes {
+                    seq_len: shown.layer.seq_len as u32,
+                    // A preview holds one head of a shipped layer.
+                    heads: match shown.layer.preview_of {
+                        Some(_) => expected.heads,
+                        None => shown.layer.heads as u32,
+                    },
+                    head_dim: shown.layer.head_dim as u32,
+                })
+            })
+        });
+        let tokens = Memo::new(move |_| {
+            app.layer
+                .with(|state| state.shown().map_or_else(|| Arc::from([]), |shown| Arc::clone(&shown.tokens)))
+        });
+        let asked = part(app, |s| s.view.rect);
+        let locked = part(app, |s| s.view.cell);
+        Self {
+            lang,
+            theme,
+            sizes,
+            tokens,
+            rect: Memo::new(move |_| zoom::shown(asked.get(), sizes.get().seq_len)),
+            cell: Memo::new(move |_| {
+                let seq_len = sizes.get().seq_len;
+                app.hover.get().or(locked.get()).filter(|&(i, j)| i < seq_len && j < seq_len)
+            }),
+            narrow: wishes.narrow,
+        }
+    }
+
+    /// The values that [`App`](crate::ui::app::App) provided.
+    pub fn get() -> Self {
+        expect_context()
+    }
+
+    /// Label of a token, or its number.
+    pub fn token(self, at: u32) -> String {
+        self.tokens
+            .with(|tokens| tokens.get(at as usize).cloned())
+            .unwrap_or_else(|| format!("#{at}"))
+    }
+}
+
+/// What the browser asks for where the Scene leaves it open.
+#[derive(Clone, Copy)]
+pub struct Wishes {
+    /// `?lang=`, else the browser's language.
+    pub lang: Lang,
+    /// Whether the system is dark.
+    pub dark: RwSignal<bool>,
+    /// Whether the window is narrower than two columns.
+    pub narrow: RwSignal<bool>,
+}
+
+/// A part of the Scene that changes only when it does.
+pub fn part<T>(app: AppState, of: impl Fn(&Scene) -> T + Send + Sync + 'static) -> Memo<T>
+where
+    T: PartialEq + Send + Sync + 'static,
+{
+    Memo::new(move |_| app.scene.with(&of))
+}
+
+/// A text in the language on screen.
+pub fn t(text: Text) -> impl Fn() -> &'static str + Copy + Send + Sync + 'static {
+    let lang = Derived::get().lang;
+    move || text.pick(lang.get())
+}
+
+/// The tag for `<html lang>`.
+pub fn lang_tag(lang: Lang) -> &'static str {
+    words::tag(lang)
+}

@@ -1,0 +1,132 @@
+//! One cell taken apart: how its number comes about, and whether the picture agrees.
+
+use leptos::prelude::*;
+
+use crate::attention::config::Reading;
+use crate::scene::{Mechanism, Quantity};
+use crate::ui::derived::{Derived, part, t};
+use crate::ui::driver;
+use crate::ui::state::{AppState, CellNumbers};
+use crate::words::{Text, number, side as words};
+
+/// The worked numbers of the hovered or locked cell.
+#[component]
+pub fn Inspector() -> impl IntoView {
+    let app = AppState::get();
+    let derived = Derived::get();
+    let locked = part(app, |s| s.view.cell);
+    let has_cell = Memo::new(move |_| derived.cell.get().is_some());
+    let is_locked = move || locked.get().is_some() && derived.cell.get() == locked.get();
+    let token = move |query: bool| {
+        let at = derived.cell.get().map(|(i, j)| if query { i } else { j });
+        at.map(|at| (at, derived.token(at)))
+    };
+    let name = move |label: Text, query: bool| {
+        let number = move || token(query).map(|(at, _)| at.to_string());
+        let word = move || token(query).map(|(_, word)| word);
+        let class = if query { "token token-q" } else { "token token-k" };
+        view! {
+            <div class=class>
+                <span class="token-role">{t(label)} " = " {number}</span>
+                <bdi class="token-word">{word}</bdi>
+            </div>
+        }
+    };
+    view! {
+        <Show
+            when=move || has_cell.get()
+            fallback=move || view! { <p class="hint">{t(words::CELL_HINT)}</p> }
+        >
+            <div class="tokens">
+                {name(words::QUERY, true)} <span class="arrow" aria-hidden="true">"→"</span>
+                {name(words::KEY, false)}
+            </div>
+            <p class="lock" class:is-off=move || !is_locked()>
+                {t(words::CELL_LOCKED)}
+            </p>
+            {move || app.cell.get().map(|numbers| view! { <Numbers numbers=numbers /> })}
+        </Show>
+    }
+}
+
+/// The table of one cell's numbers.
+#[component]
+fn Numbers(
+    /// In f64, from the same q, k, P, s as the picture.
+    numbers: CellNumbers,
+) -> impl IntoView {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let (cjar, reading, quantity) = app.scene.with_untracked(|s| {
+        (s.mechanism == Mechanism::Cjar, s.cjar.reading, s.view.quantity)
+    });
+    let uses_s = cjar && reading.uses_score_bias();
+    let row = |label: Text, class: &'static str, value: f64| {
+        view! {
+            <tr class=class>
+                <th scope="row">{t(label)}</th>
+                <td>{number::weight(value)}</td>
+            </tr>
+        }
+    };
+    let expected = match quantity {
+        Quantity::Weights => numbers.weight,
+        Quantity::Score => numbers.score,
+    };
+    let verdict = move || {
+        numbers.drawn.map(|drawn| {
+            let drawn = f64::from(drawn);
+            let off = (drawn - expected).abs();
+            // SPEC 7, with the cell itself as the largest value; NaN is never equal.
+            let equal = off <= 1e-5 + 1e-4 * expected.abs().max(1.0);
+            let text = if equal {
+                words::DRAWN_EQUAL.pick(lang.get()).to_owned()
+            } else {
+                words::DRAWN_DIFFERENT.fill(lang.get(), &[("by", &number::weight(off))])
+            };
+            let class = if equal { "verdict is-equal" } else { "verdict is-different" };
+            (number::weight(drawn), class, text)
+        })
+    };
+    view! {
+        <Show when=move || !numbers.visible>
+            <p class="hint">{t(words::MASKED)}</p>
+        </Show>
+        <table class="numbers">
+            <tbody>
+                {row(words::TERM_QK, "role-q", numbers.qk)}
+                {cjar.then(|| row(words::TERM_QP, "role-p", numbers.qp))}
+                {row(words::TERM_R, "sum", numbers.score)}
+                {uses_s.then(|| row(words::TERM_S, "role-s", numbers.s))}
+                {(uses_s && reading == Reading::Bias)
+                    .then(|| row(words::TERM_Z, "sum", numbers.score + numbers.s))}
+                {row(words::TERM_A, "role-a result", numbers.weight)}
+                {row(words::ROW_SUM, "minor", numbers.row_sum)}
+                <tr class="minor">
+                    <th scope="row">{t(words::ROW_KEYS)}</th>
+                    <td>{numbers.visible_keys}</td>
+                </tr>
+            </tbody>
+        </table>
+        <div class="drawn">
+            <span>{t(words::DRAWN)}</span>
+            {move || match verdict() {
+                Some((value, class, text)) => {
+                    view! {
+                        <span class="drawn-value">{value}</span>
+                        <span class=class title=t(words::DRAWN_EQUAL_HINT)>{text}</span>
+                    }
+                        .into_any()
+                }
+                None => {
+                    view! {
+                        <button type="button" class="quiet" on:click=move |_| driver::read_back_cell()>
+                            {t(words::READ_BACK)}
+                        </button>
+                    }
+                        .into_any()
+                }
+            }}
+        </div>
+    }
+}

@@ -1,0 +1,84 @@
+//! The legend: the colours of the map with the numbers at their ends.
+
+use leptos::prelude::*;
+
+use crate::attention::config::Reading;
+use crate::engine::ColorTable;
+use crate::scene::{Mechanism, Quantity, Range, Scene};
+use crate::ui::derived::{Derived, part, t};
+use crate::ui::state::AppState;
+use crate::words::{board as words, number};
+
+/// The colour table that a Scene is drawn with: weights go up from zero, everything that can be
+/// negative diverges from it.
+pub fn table(scene: &Scene) -> ColorTable {
+    if scene.view.quantity == Quantity::Score || is_signed(scene) {
+        ColorTable::Diverging
+    } else {
+        ColorTable::Cividis
+    }
+}
+
+/// Whether the weights of a Scene can be negative.
+pub fn is_signed(scene: &Scene) -> bool {
+    scene.mechanism == Mechanism::Cjar && scene.cjar.reading == Reading::Product
+}
+
+/// The numbers at the ends of the legend, from the range of the picture.
+fn ends(scene: &Scene, drawn: Option<(f32, f32)>) -> Option<(f64, f64)> {
+    let diverging = table(scene) == ColorTable::Diverging;
+    if scene.view.range == Range::Unit && scene.view.quantity == Quantity::Weights {
+        return Some(if diverging { (-1.0, 1.0) } else { (0.0, 1.0) });
+    }
+    let (lo, hi) = drawn.map(|(lo, hi)| (f64::from(lo), f64::from(hi)))?;
+    Some(if diverging {
+        let size = lo.abs().max(hi.abs());
+        (-size, size)
+    } else {
+        (lo, hi)
+    })
+}
+
+/// The colours as a CSS gradient of 33 stops, from the same table as the picture.
+fn gradient(table: ColorTable) -> String {
+    let (colors, turned) = match table {
+        ColorTable::Cividis => (colorous::CIVIDIS, false),
+        ColorTable::Viridis => (colorous::VIRIDIS, false),
+        // Red is the positive end, as in the picture.
+        ColorTable::Diverging => (colorous::RED_BLUE, true),
+    };
+    let stops: Vec<String> = (0..=32usize)
+        .map(|stop| {
+            let color = colors.eval_rational(if turned { 32 - stop } else { stop }, 33);
+            format!("rgb({} {} {})", color.r, color.g, color.b)
+        })
+        .collect();
+    format!("linear-gradient(to right, {})", stops.join(","))
+}
+
+/// Colours, numbers, and what the hatch means.
+#[component]
+pub fn Legend() -> impl IntoView {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let table = part(app, table);
+    let ends = Memo::new(move |_| {
+        let drawn = app.report.with(|report| report.map_range);
+        app.scene.with(|scene| ends(scene, drawn))
+    });
+    let lo = move || ends.get().map_or_else(|| "–".to_owned(), |(lo, _)| number::weight(lo));
+    let hi = move || ends.get().map_or_else(|| "–".to_owned(), |(_, hi)| number::weight(hi));
+    view! {
+        <div
+            class="legend"
+            role="img"
+            aria-label=move || words::LEGEND.fill(lang.get(), &[("lo", &lo()), ("hi", &hi())])
+        >
+            <span class="legend-number low">{lo}</span>
+            <span class="legend-bar" style:background-image=move || gradient(table.get())></span>
+            <span class="legend-number">{hi}</span>
+            <span class="legend-hatch"></span>
+            <span class="legend-word">{t(words::MASKED)}</span>
+        </div>
+    }
+}

@@ -1,0 +1,213 @@
+//! The layer output and what cutting W_O to rank r costs it.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::scene::Mechanism;
+use crate::ui::controls::rank::{OutputRank, energy_kept};
+use crate::ui::derived::{Derived, part, t};
+use crate::ui::driver::{self, CanvasSlot};
+use crate::ui::state::AppState;
+use crate::words::{number, side as words};
+
+/// Bars of the spectrum at most: neighbouring σ share a bar when there are more.
+const BARS: usize = 96;
+
+/// Output canvas, rank, spectrum, errors.
+#[component]
+pub fn Output() -> impl IntoView {
+    let app = AppState::get();
+    let Derived { lang, sizes, .. } = Derived::get();
+    let canvas = NodeRef::<html::Canvas>::new();
+    Effect::new(move |_| {
+        if let Some(canvas) = canvas.get() {
+            driver::attach(CanvasSlot::Output, canvas);
+        }
+    });
+    on_cleanup(|| driver::detach(CanvasSlot::Output));
+    let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
+    let asked = part(app, |s| s.cjar.out_rank);
+    let rank = Memo::new(move |_| {
+        let d = sizes.get().model_dim().max(1);
+        if cjar.get() { asked.get().unwrap_or(d).clamp(1, d) } else { d }
+    });
+    let alt = move || {
+        let (n, d) = (sizes.get().seq_len.to_string(), sizes.get().model_dim().to_string());
+        words::OUT_ALT.fill(lang.get(), &[("n", &n), ("d", &d)])
+    };
+    view! {
+        <p class="hint">{t(words::OUT_INTRO)}</p>
+        <figure class="output">
+            <span class="output-name">
+                {move || words::OUT_LOW.fill(lang.get(), &[("r", &rank.get().to_string())])}
+            </span>
+            <canvas node_ref=canvas class="output-canvas" role="img" aria-label=alt></canvas>
+            <span class="output-name">{t(words::OUT_FULL)}</span>
+        </figure>
+        <Show
+            when=move || cjar.get()
+            fallback=move || {
+                view! {
+                    <p class="hint">
+                        {t(words::RANK_ONLY_CJAR)} " "
+                        <button
+                            type="button"
+                            class="quiet"
+                            on:click=move |_| app.change(|s| s.mechanism = Mechanism::Cjar)
+                        >
+                            {t(words::RANK_SWITCH)}
+                        </button>
+                    </p>
+                }
+            }
+        >
+            // On the page the slider stands among the controls; beside the picture it is the same.
+            <Show when=move || app.embedded>
+                <OutputRank />
+            </Show>
+        </Show>
+        <Spectrum rank=rank />
+        <Errors rank=rank />
+    }
+}
+
+/// σ of W_O as bars; the kept ones in the role colour.
+#[component]
+fn Spectrum(
+    /// r.
+    rank: Memo<u32>,
+) -> impl IntoView {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let bars = Memo::new(move |_| app.sigma.with(|sigma| heights(sigma)));
+    let count = move || app.sigma.with(|sigma| sigma.len());
+    let alt = move || {
+        app.sigma.with(|sigma| {
+            let end = |s: Option<&f32>| number::fixed(s.map_or(0.0, |&s| f64::from(s)), 2);
+            words::SPECTRUM_ALT.fill(
+                lang.get(),
+                &[
+                    ("d", &sigma.len().to_string()),
+                    ("hi", &end(sigma.first())),
+                    ("lo", &end(sigma.last())),
+                    ("r", &rank.get().to_string()),
+                ],
+            )
+        })
+    };
+    let draw = move || {
+        let bars = bars.get();
+        let kept = f64::from(rank.get()) / count().max(1) as f64 * bars.len() as f64;
+        let width = 240.0 / bars.len().max(1) as f64;
+        bars.into_iter()
+            .enumerate()
+            .map(|(at, height)| {
+                let class = if (at as f64) < kept { "bar is-kept" } else { "bar" };
+                let height = (height * 64.0).max(0.5);
+                view! {
+                    <rect
+                        class=class
+                        x=format!("{:.2}", at as f64 * width)
+                        y=format!("{:.2}", 64.0 - height)
+                        width=format!("{:.2}", width * 0.8)
+                        height=format!("{height:.2}")
+                    />
+                }
+            })
+            .collect_view()
+    };
+    view! {
+        <figure class="spectrum">
+            <figcaption>{t(words::SPECTRUM)}</figcaption>
+            <Show
+                when=move || count() != 0
+                fallback=move || view! { <p class="hint spectrum-wait">{t(words::SPECTRUM_WAIT)}</p> }
+            >
+                <svg viewBox="0 0 240 64" preserveAspectRatio="none" role="img" aria-label=alt>
+                    {draw}
+                </svg>
+            </Show>
+        </figure>
+    }
+}
+
+/// σ as heights between 0 and 1, at most [`BARS`] of them.
+fn heights(sigma: &[f32]) -> Vec<f64> {
+    let highest = sigma.first().copied().unwrap_or(0.0).max(f32::MIN_POSITIVE);
+    let group = sigma.len().div_ceil(BARS).max(1);
+    sigma
+        .chunks(group)
+        .map(|chunk| f64::from(chunk.iter().sum::<f32>()) / chunk.len() as f64 / f64::from(highest))
+        .collect()
+}
+
+/// Energy, errors, parameters.
+#[component]
+fn Errors(
+    /// r.
+    rank: Memo<u32>,
+) -> impl IntoView {
+    let app = AppState::get();
+    let Derived { lang, sizes, .. } = Derived::get();
+    let kept = move || app.sigma.with(|sigma| energy_kept(sigma, rank.get() as usize));
+    let dash = || "–".to_owned();
+    let energy = move || kept().map_or_else(dash, number::percent_fine);
+    let error_w = move || kept().map_or_else(dash, |kept| number::percent_fine((1.0 - kept).max(0.0).sqrt()));
+    let error_y = move || {
+        let rank = rank.get() as usize;
+        app.report
+            .with(|report| {
+                app.sigma.with(|sigma| {
+                    output_error(sigma, &report.component_energy, report.output_energy, rank)
+                })
+            })
+            .map_or_else(dash, number::percent_fine)
+    };
+    let params = move || {
+        let (d, r) = (u64::from(sizes.get().model_dim()), u64::from(rank.get()));
+        let full = d * d;
+        let now = if r >= d { full } else { 2 * d * r };
+        format!("{} / {}", number::count(now), number::count(full))
+    };
+    let half = move || {
+        let half = (sizes.get().model_dim() / 2).to_string();
+        words::PARAMS_BREAK.fill(lang.get(), &[("r", &half)])
+    };
+    view! {
+        <table class="numbers">
+            <tbody>
+                <tr>
+                    <th scope="row">{t(words::ENERGY)}</th>
+                    <td>{energy}</td>
+                </tr>
+                <tr>
+                    <th scope="row">{t(words::ERROR_W)}</th>
+                    <td>{error_w}</td>
+                </tr>
+                <tr class="result">
+                    <th scope="row">{t(words::ERROR_Y)}</th>
+                    <td>{error_y}</td>
+                </tr>
+                <tr>
+                    <th scope="row">{t(words::PARAMS)}</th>
+                    <td>{params}</td>
+                </tr>
+            </tbody>
+        </table>
+        <p class="aside">{half}</p>
+    }
+}
+
+/// ‖Y − Y_r‖/‖Y‖ from ‖T_c‖² and σ: the columns of W_2 are √σ_c times orthonormal vectors.
+fn output_error(sigma: &[f32], energy: &[f32], total: f32, rank: usize) -> Option<f64> {
+    if sigma.len() != energy.len() || energy.is_empty() || total.is_nan() || total <= 0.0 {
+        return None;
+    }
+    let lost: f64 = sigma
+        .iter()
+        .zip(energy)
+        .skip(rank)
+        .map(|(&s, &t)| f64::from(s) * f64::from(t))
+        .sum();
+    Some((lost / f64::from(total)).max(0.0).sqrt())
+}

@@ -1,0 +1,104 @@
+//! What went wrong, as sentences that say what to do; each can be dismissed.
+
+use leptos::prelude::*;
+
+use crate::engine::EngineError;
+use crate::scene::Lang;
+use crate::ui::derived::{Derived, t};
+use crate::ui::problem::Problem;
+use crate::ui::state::AppState;
+use crate::words::{page, problems as words};
+
+/// The sentence about a problem.
+pub fn sentence(problem: &Problem, lang: Lang) -> String {
+    match problem {
+        Problem::Engine(error) => engine_sentence(error, lang),
+        Problem::FileMissing { file, status: 0 } => words::FILE_NO_ANSWER.fill(lang, &[("file", file)]),
+        Problem::FileMissing { file, status } => {
+            words::FILE_MISSING.fill(lang, &[("file", file), ("status", &status.to_string())])
+        }
+        Problem::FileBroken { file, why } => words::FILE_BROKEN.fill(lang, &[("file", file), ("why", why)]),
+        Problem::LinkWarnings(list) => words::LINK_WARNINGS.fill(lang, &[("list", &list.join(", "))]),
+        Problem::LinkNewer(version) => {
+            words::LINK_NEWER.fill(lang, &[("version", &version.to_string())])
+        }
+        Problem::Worker(why) => words::WORKER.fill(lang, &[("why", why)]),
+        Problem::Clipboard(_) => words::CLIPBOARD.pick(lang).to_owned(),
+    }
+}
+
+fn engine_sentence(error: &EngineError, lang: Lang) -> String {
+    match error {
+        EngineError::NoWebGpu => words::NO_WEBGPU.pick(lang).to_owned(),
+        EngineError::NoAdapter => words::NO_ADAPTER.pick(lang).to_owned(),
+        EngineError::NoDevice(why) => words::NO_DEVICE.fill(lang, &[("why", why)]),
+        EngineError::DeviceLost(why) => words::DEVICE_LOST.fill(lang, &[("why", why)]),
+        EngineError::TooLarge { wanted, allowed } => words::TOO_LARGE.fill(
+            lang,
+            &[("wanted", &wanted.to_string()), ("allowed", &allowed.to_string())],
+        ),
+        EngineError::EmptyCanvas => words::EMPTY_CANVAS.pick(lang).to_owned(),
+        EngineError::Invalid(why) => words::INVALID.fill(lang, &[("why", why)]),
+    }
+}
+
+/// The reason in a few words, for the status line.
+pub fn short_reason(error: &EngineError, lang: Lang) -> &'static str {
+    match error {
+        EngineError::NoWebGpu => words::SHORT_NO_WEBGPU,
+        EngineError::NoAdapter => words::SHORT_NO_ADAPTER,
+        EngineError::NoDevice(_) => words::SHORT_NO_DEVICE,
+        EngineError::DeviceLost(_) => words::SHORT_LOST,
+        EngineError::TooLarge { .. } => words::SHORT_TOO_LARGE,
+        EngineError::EmptyCanvas => words::SHORT_NO_ROOM,
+        EngineError::Invalid(_) => words::SHORT_INVALID,
+    }
+    .pick(lang)
+}
+
+/// All problems, newest last.
+#[component]
+pub fn Problems() -> impl IntoView {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let item = move |(at, problem): (usize, Problem)| {
+        let by_hand = match &problem {
+            Problem::Clipboard(text) => Some(text.clone()),
+            _ => None,
+        };
+        let dismiss = move |_| {
+            app.problems.update(|all| {
+                if at < all.len() {
+                    all.remove(at);
+                }
+            });
+        };
+        view! {
+            <div class="problem" role="alert">
+                <p>{sentence(&problem, lang.get())}</p>
+                {by_hand
+                    .map(|text| {
+                        view! {
+                            <textarea class="by-hand" readonly rows="3" aria-label=t(page::SHARE)>
+                                {text}
+                            </textarea>
+                        }
+                    })}
+                <button
+                    type="button"
+                    class="icon"
+                    title=t(page::DISMISS)
+                    aria-label=t(page::DISMISS)
+                    on:click=dismiss
+                >
+                    "×"
+                </button>
+            </div>
+        }
+    };
+    view! {
+        <div class="problems">
+            {move || app.problems.get().into_iter().enumerate().map(item).collect_view()}
+        </div>
+    }
+}

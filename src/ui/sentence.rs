@@ -1,0 +1,49 @@
+//! The sentence about the picture: one block that keeps its room.
+
+use leptos::prelude::*;
+
+use crate::ui::controls::rank::energy_kept;
+use crate::ui::derived::Derived;
+use crate::ui::reach::Reach;
+use crate::ui::state::AppState;
+use crate::words::sentence::{self, Facts};
+
+/// The sentence on screen, for the page and for whoever asks from outside; empty until there are
+/// numbers to make it from.
+pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
+    Memo::new(move |_| {
+        let lang = derived.lang.get();
+        derived.tokens.with(|tokens| {
+            app.summary.with(|known| {
+                let Some((scene, summary)) = known else { return String::new() };
+                let reach = Reach::of(scene, derived.sizes.get().seq_len);
+                let energy = |rank| app.sigma.with(|sigma| energy_kept(sigma, rank as usize));
+                let rank_energy = scene
+                    .cjar
+                    .out_rank
+                    .and_then(|rank| energy(rank).map(|energy| (rank, energy)));
+                sentence::sentence(
+                    lang,
+                    &Facts {
+                        scene,
+                        summary,
+                        tokens,
+                        reach: (reach.left, reach.right),
+                        rank_energy,
+                    },
+                )
+            })
+        })
+    })
+}
+
+/// The sentence.
+#[component]
+pub fn Sentence() -> impl IntoView {
+    let text = spoken(AppState::get(), Derived::get());
+    view! {
+        <p class="sentence" aria-live="polite">
+            {move || text.get()}
+        </p>
+    }
+}

@@ -1,0 +1,74 @@
+//! The side of the page: cell, output or cost, one at a time.
+
+use leptos::prelude::*;
+
+use crate::scene::Panel;
+use crate::ui::cost::Cost;
+use crate::ui::derived::{part, t};
+use crate::ui::inspector::Inspector;
+use crate::ui::output::Output;
+use crate::ui::state::AppState;
+use crate::words::{Text, side as words};
+
+const TABS: [(Panel, Text, &str); 3] = [
+    (Panel::Cell, words::TAB_CELL, "tab-cell"),
+    (Panel::Output, words::TAB_OUTPUT, "tab-output"),
+    (Panel::Cost, words::TAB_COST, "tab-cost"),
+];
+
+/// Tabs and the open panel.
+#[component]
+pub fn Side() -> impl IntoView {
+    let app = AppState::get();
+    let open = part(app, |s| s.view.panel);
+    let choose = move |panel| app.change(|s| s.view.panel = panel);
+    // Arrow keys go through the tabs, as tab lists do.
+    let on_key = move |ev: web_sys::KeyboardEvent| {
+        let at = TABS.iter().position(|tab| tab.0 == open.get_untracked()).unwrap_or(0);
+        let to = match ev.key().as_str() {
+            "ArrowRight" => (at + 1) % TABS.len(),
+            "ArrowLeft" => (at + TABS.len() - 1) % TABS.len(),
+            _ => return,
+        };
+        ev.prevent_default();
+        choose(TABS[to].0);
+        if let Some(tab) = document().get_element_by_id(TABS[to].2) {
+            // Focus follows the choice; when it cannot, the choice still holds.
+            let _ = event_target_focus(tab);
+        }
+    };
+    let tabs = TABS.map(|(panel, name, id)| {
+        view! {
+            <button
+                type="button"
+                role="tab"
+                id=id
+                aria-controls="panel"
+                aria-selected=move || (open.get() == panel).to_string()
+                tabindex=move || if open.get() == panel { "0" } else { "-1" }
+                on:click=move |_| choose(panel)
+            >
+                {t(name)}
+            </button>
+        }
+    });
+    let label = move || TABS.iter().find(|tab| tab.0 == open.get()).map(|tab| tab.2);
+    view! {
+        <div class="tabs" role="tablist" aria-label=t(words::PANELS) on:keydown=on_key>
+            {tabs}
+        </div>
+        <div class="panel" id="panel" role="tabpanel" aria-labelledby=label>
+            {move || match open.get() {
+                Panel::Cell => view! { <Inspector /> }.into_any(),
+                Panel::Output => view! { <Output /> }.into_any(),
+                Panel::Cost => view! { <Cost /> }.into_any(),
+            }}
+        </div>
+    }
+}
+
+fn event_target_focus(element: web_sys::Element) -> Result<(), ()> {
+    use wasm_bindgen::JsCast;
+    let element: web_sys::HtmlElement = element.dyn_into().map_err(|_| ())?;
+    element.focus().map_err(|_| ())
+}

@@ -1,0 +1,70 @@
+//! Small maps of all heads on one canvas, with a button on each.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::layout::strip::{GAP, StripGrid};
+use crate::ui::derived::{Derived, part, t};
+use crate::ui::driver::{self, CanvasSlot};
+use crate::ui::state::AppState;
+use crate::words::board as words;
+
+/// The strip: beside the map where there is room, under it on a phone.
+#[component]
+pub fn Strip(
+    /// Width and height of the map in CSS pixels.
+    room: RwSignal<(f64, f64)>,
+) -> impl IntoView {
+    let app = AppState::get();
+    let Derived { lang, sizes, narrow, .. } = Derived::get();
+    let canvas = NodeRef::<html::Canvas>::new();
+    Effect::new(move |_| {
+        if let Some(canvas) = canvas.get() {
+            driver::attach(CanvasSlot::Strip, canvas);
+        }
+    });
+    on_cleanup(|| driver::detach(CanvasSlot::Strip));
+    let grid = Memo::new(move |_| {
+        let ((width, height), heads) = (room.get(), sizes.get().heads);
+        if narrow.get() { StripGrid::across(heads, width) } else { StripGrid::down(heads, height) }
+    });
+    Effect::new(move |_| app.strip.set(grid.get()));
+    let chosen = part(app, |s| s.view.head);
+    let heads = Memo::new(move |_| sizes.get().heads);
+    let button = move |head: u32| {
+        let name = move || words::HEAD_PICK.fill(lang.get(), &[("head", &head.to_string())]);
+        let place = move |at: u32| pixels(f64::from(at) * (grid.get().edge + GAP));
+        view! {
+            <button
+                type="button"
+                class="head"
+                aria-label=name
+                title=name
+                aria-pressed=move || (chosen.get() == head).to_string()
+                style:left=move || place(head % grid.get().columns)
+                style:top=move || place(head / grid.get().columns)
+                style:width=move || pixels(grid.get().edge)
+                style:height=move || pixels(grid.get().edge)
+                on:click=move |_| app.change(|s| s.view.head = head)
+            >
+                <span aria-hidden="true">{head}</span>
+            </button>
+        }
+    };
+    view! {
+        <div
+            class="strip"
+            role="group"
+            aria-label=t(words::HEADS)
+            style:width=move || pixels(grid.get().size().0)
+            style:height=move || pixels(grid.get().size().1)
+        >
+            <canvas node_ref=canvas class="canvas" aria-hidden="true"></canvas>
+            {move || (0..heads.get()).map(button).collect_view()}
+        </div>
+    }
+}
+
+fn pixels(length: f64) -> String {
+    format!("{}px", length.max(0.0))
+}

@@ -1,0 +1,317 @@
+//! A Scene meets a layer: conventions, clamps, key counts, biases and curves against their
+//! definitions.
+#![allow(clippy::unwrap_used, clippy::float_cmp)]
+
+use attnscope::attention::bias::{self, Numbers};
+use attnscope::attention::config::{Config, Reading};
+use attnscope::attention::layer::ScoreBias;
+use attnscope::attention::visibility::Visibility;
+use attnscope::scene::facts::{KeyCount, torch_mask};
+use attnscope::scene::resolve::{Sizes, curve, unit};
+use attnscope::scene::{Bias, BiasShape, Convention, Curve, Mechanism, Rect, Scale, Scene};
+use proptest::prelude::*;
+
+const MINILM: Sizes = Sizes {
+    heads: 12,
+    seq_len: 24,
+    head_dim: 32,
+};
+
+fn windowed(convention: Convention, size: u32) -> Scene {
+    let mut scene = Scene {
+        mechanism: Mechanism::Window,
+        ..Scene::default()
+    };
+    scene.window.convention = convention;
+    scene.window.size = size;
+    scene
+}
+
+#[test]
+fn conventions_are_those_of_the_specification() {
+    for (convention, w, left, right, causal) in [
+        (Convention::Distance, 8, 8, 8, false),
+        (Convention::CausalDistance, 8, 8, 0, true),
+        (Convention::CausalCount, 8, 7, 0, true),
+        (Convention::CausalCount, 0, -1, 0, true),
+        (Convention::Longformer, 9, 4, 4, false),
+    ] {
+        let got = windowed(convention, w).visibility();
+        assert_eq!(
+            (got.left, got.right, got.causal),
+            (Some(left), Some(right), causal),
+            "{convention:?} {w}"
+        );
+    }
+    let mut explicit = windowed(Convention::Explicit, 8);
+    explicit.window.left = None;
+    explicit.window.right = Some(-1);
+    let got = explicit.visibility();
+    assert_eq!((got.left, got.right, got.causal), (None, Some(-1), false));
+}
+
+#[test]
+fn the_window_acts_only_where_it_should() {
+    let mut scene = windowed(Convention::CausalCount, 3);
+    scene.window.sinks = 1;
+    assert!(scene.window_acts());
+    scene.mechanism = Mechanism::Full;
+    assert_eq!(scene.visibility(), Visibility::default());
+    scene.causal = true;
+    assert!(scene.visibility().causal);
+    scene.causal = false;
+    scene.mechanism = Mechanism::Cjar;
+    assert_eq!(scene.visibility(), Visibility::default());
+    scene.windowed = true;
+    assert_eq!(scene.visibility().left, Some(2));
+    assert!(scene.visibility().causal);
+}
+
+#[test]
+fn what_cjar_adds_stays_in_cjar() {
+    let mut scene = Scene {
+        mechanism: Mechanism::Cjar,
+        ..Scene::default()
+    };
+    scene.cjar.reading = Reading::Product;
+    scene.cjar.segment = Some(5);
+    scene.cjar.score_rank = Some(8);
+    scene.cjar.out_rank = Some(64);
+    scene.cjar.p_k.amplitude = 0.5;
+    scene.cjar.s.amplitude = 1.0;
+    let config = scene.config(MINILM);
+    assert_eq!(config.reading, Reading::Product);
+    assert_eq!(config.segment, Some(5));
+    assert_eq!((config.score_rank, config.out_rank), (Some(8), Some(64)));
+    let biases = scene.biases(MINILM);
+    assert_eq!(biases.p_k.as_ref().unwrap().amplitude, 0.5);
+    assert_eq!(biases.p_k.unwrap().unit.shape, [12, 24, 32]);
+    assert!(biases.p_v.is_none());
+    assert!(matches!(biases.s, Some(ScoreBias::Curve(s)) if s.len() == 47));
+
+    scene.cjar.reading = Reading::Softmax;
+    assert!(scene.biases(MINILM).s.is_none());
+
+    scene.mechanism = Mechanism::Full;
+    assert_eq!(scene.config(MINILM), Config::full(32));
+    assert_eq!(
+        scene.biases(MINILM),
+        attnscope::attention::layer::Biases::default()
+    );
+}
+
+#[test]
+fn what_takes_nothing_away_is_absent() {
+    let mut scene = Scene {
+        mechanism: Mechanism::Cjar,
+        ..Scene::default()
+    };
+    for (segment, score, out, want) in [
+        (24, 24, 384, (None, None, None)),
+        (23, 23, 383, (Some(23), Some(23), Some(383))),
+        (99, 99, 999, (None, None, None)),
+    ] {
+        scene.cjar.segment = Some(segment);
+        scene.cjar.score_rank = Some(score);
+        scene.cjar.out_rank = Some(out);
+        let got = scene.config(MINILM);
+        assert_eq!((got.segment, got.score_rank, got.out_rank), want);
+    }
+}
+
+#[test]
+fn scales_are_those_of_the_specification() {
+    let mut scene = Scene::default();
+    assert_eq!(scene.config(MINILM).scale, 1.0 / 32f64.sqrt());
+    scene.scale = Scale::ModelDim;
+    assert_eq!(scene.config(MINILM).scale, 1.0 / 384f64.sqrt());
+    scene.scale = Scale::Free(0.25);
+    assert_eq!(scene.config(MINILM).scale, 0.25);
+}
+
+#[test]
+fn head_rectangle_and_cell_are_those_of_the_layer() {
+    let mut scene = Scene::default();
+    assert_eq!((scene.head(12), scene.head(4), scene.head(1)), (8, 3, 0));
+    let rect = |row, col, rows, cols| Rect {
+        row,
+        col,
+        rows,
+        cols,
+    };
+    assert_eq!(scene.rect(24), rect(0, 0, 24, 24));
+    for (given, len, want) in [
+        (rect(4, 5, 6, 7), 24, rect(4, 5, 6, 7)),
+        (rect(20, 30, 6, 7), 24, rect(20, 23, 4, 1)),
+        (rect(9, 9, 9, 9), 1, rect(0, 0, 1, 1)),
+    ] {
+        scene.view.rect = Some(given);
+        assert_eq!(scene.rect(len), want);
+    }
+    scene.view.cell = Some((12, 6));
+    assert_eq!(scene.cell(24), Some((12, 6)));
+    assert_eq!(scene.cell(12), None);
+}
+
+fn visibility() -> impl Strategy<Value = Visibility> {
+    let reach = || proptest::option::of(-5..9i32);
+    (any::<bool>(), reach(), reach(), 1..5u32, 0..5u32, 0..5u32).prop_map(
+        |(causal, left, right, dilation, sinks, globals)| Visibility {
+            causal,
+            left,
+            right,
+            dilation,
+            sinks,
+            globals,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn counted_keys_are_the_visible_ones(visibility in visibility(), len in 1..20usize) {
+        let rows: Vec<u32> = (0..len)
+            .map(|i| (0..len).filter(|&j| visibility.sees(i, j)).count() as u32)
+            .collect();
+        let count = KeyCount::new(&visibility, len);
+        prop_assert_eq!(count.min, *rows.iter().min().unwrap());
+        prop_assert_eq!(count.max, *rows.iter().max().unwrap());
+        prop_assert_eq!(count.total, rows.iter().map(|&n| u64::from(n)).sum::<u64>());
+    }
+}
+
+#[test]
+fn the_torch_line_names_every_part_of_the_mask() {
+    assert_eq!(torch_mask(&Visibility::default()), None);
+    let causal = Visibility {
+        causal: true,
+        ..Visibility::default()
+    };
+    assert_eq!(torch_mask(&causal).unwrap(), "(j <= i)");
+    let mut scene = windowed(Convention::CausalCount, 4);
+    assert_eq!(
+        torch_mask(&scene.visibility()).unwrap(),
+        "(j - i >= -3) & (j - i <= 0) & (j <= i)"
+    );
+    scene.window.convention = Convention::Distance;
+    scene.window.dilation = 2;
+    scene.window.sinks = 1;
+    scene.window.globals = 3;
+    assert_eq!(
+        torch_mask(&scene.visibility()).unwrap(),
+        "((j - i >= -4) & (j - i <= 4) & ((j - i) % 2 == 0)) | (j < 3) | (i < 3)"
+    );
+    scene.causal = true;
+    scene.window.dilation = 1;
+    assert_eq!(
+        torch_mask(&scene.visibility()).unwrap(),
+        "(((j - i >= -4) & (j - i <= 4)) | (j < 3) | (i < 3)) & (j <= i)"
+    );
+}
+
+#[test]
+fn the_curve_is_its_formula() {
+    let s = Curve {
+        amplitude: 2.0,
+        slope: 0.25,
+        decay: 0.5,
+        wave: 3.0,
+        period: 8.0,
+        bump: 4.0,
+        at: -3.0,
+        width: 2.0,
+    };
+    let table = curve(&s, 6);
+    assert_eq!(table.len(), 11);
+    // Offset −3: the bump is at its top, the cosine at 3/8 of its period.
+    let wave = 3.0 * (-std::f64::consts::FRAC_1_SQRT_2);
+    let want = 2.0 * (0.25 * -3.0 - 0.5 * 3.0 + wave + 4.0);
+    assert!((f64::from(table[2]) - want).abs() < 1e-6);
+    let want = 2.0 * (3.0 + 4.0 * (-9.0f64 / 8.0).exp());
+    assert!((f64::from(table[5]) - want).abs() < 1e-6);
+    assert_eq!(curve(&s, 1).len(), 1);
+}
+
+#[test]
+fn unit_tensors_are_what_they_are_called() {
+    let bias = |shape, per_position, seed| Bias {
+        amplitude: 1.0,
+        shape,
+        per_position,
+        seed,
+    };
+    let sizes = Sizes {
+        heads: 4,
+        seq_len: 512,
+        head_dim: 32,
+    };
+    for shape in [
+        BiasShape::Normal,
+        BiasShape::Xavier,
+        BiasShape::Sinusoidal,
+        BiasShape::OneHot,
+    ] {
+        assert_eq!(unit(&bias(shape, false, 1), sizes).shape, [4, 1, 32]);
+        assert_eq!(unit(&bias(shape, true, 1), sizes).shape, [4, 512, 32]);
+    }
+
+    let normal = unit(&bias(BiasShape::Normal, true, 7), sizes).data;
+    let n = normal.len() as f64;
+    let mean = normal.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
+    let square = normal.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / n;
+    let fourth = normal.iter().map(|&x| f64::from(x).powi(4)).sum::<f64>() / n;
+    // Five standard errors of 65,536 numbers.
+    assert!(mean.abs() < 0.02, "{mean}");
+    assert!((square - 1.0).abs() < 0.03, "{square}");
+    assert!((fourth - 3.0).abs() < 0.2, "{fourth}");
+
+    let bound = bias::xavier_bound(4, 512, 32) as f32;
+    assert!((f64::from(bound) - 0.02 * (6.0 / (516.0 * 32.0f64)).sqrt()).abs() < 1e-9);
+    let xavier = unit(&bias(BiasShape::Xavier, true, 7), sizes).data;
+    let top = xavier.iter().fold(0f32, |top, x| top.max(x.abs()));
+    assert!(top <= bound && top > 0.999 * bound);
+
+    let sines = unit(&bias(BiasShape::Sinusoidal, true, 7), sizes).data;
+    assert_eq!(sines[..4], [0.0, 1.0, 0.0, 1.0]);
+    assert!((f64::from(sines[32 * 3 + 1]) - 3f64.cos()).abs() < 1e-7);
+    assert_eq!(sines[..512 * 32], sines[512 * 32..2 * 512 * 32]);
+
+    let hot = unit(&bias(BiasShape::OneHot, true, 33), sizes).data;
+    for (row, numbers) in hot.chunks(32).enumerate() {
+        let at = (33 + row % 512) % 32;
+        assert!(
+            numbers
+                .iter()
+                .enumerate()
+                .all(|(dim, &x)| (x == 1.0) == (dim == at))
+        );
+        assert_eq!(numbers.iter().sum::<f32>(), 1.0);
+    }
+}
+
+#[test]
+fn random_rows_do_not_depend_on_the_length() {
+    let (short, long) = (bias::normal(2, 5, 4, 3), bias::normal(2, 9, 4, 3));
+    for head in 0..2 {
+        assert_eq!(short.outer(head), &long.outer(head)[..20]);
+    }
+    assert_ne!(short.outer(0), short.outer(1));
+    assert_ne!(short.data, bias::normal(2, 5, 4, 4).data);
+}
+
+#[test]
+fn numbers_are_the_same_on_every_platform() {
+    let mut numbers = Numbers::new(1, 0);
+    let got: Vec<u64> = (0..4).map(|_| numbers.normal().to_bits()).collect();
+    assert_eq!(got, PINNED, "{got:#x?}");
+}
+
+/// Bits of the first four normal numbers of seed 1, stream 0.
+const PINNED: [u64; 4] = [
+    0x3fec_6bbf_c803_b8ea,
+    0x3fdf_6d7f_fee7_15f9,
+    0x3fd0_848b_792a_05ff,
+    0x3ff5_28b6_08a2_9b0d,
+];
