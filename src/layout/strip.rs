@@ -22,7 +22,11 @@ pub struct StripGrid {
 
 impl Default for StripGrid {
     fn default() -> Self {
-        Self { columns: 1, lines: 1, edge: 0.0 }
+        Self {
+            columns: 1,
+            lines: 1,
+            edge: 0.0,
+        }
     }
 }
 
@@ -35,14 +39,28 @@ impl StripGrid {
         let lines = heads.div_ceil(fit.min(heads));
         let columns = heads.div_ceil(lines);
         let gaps = f64::from(columns - 1) * GAP;
-        let edge = ((along - gaps) / f64::from(columns)).floor().clamp(0.0, LARGEST);
-        Self { columns, lines, edge }
+        let edge = ((along - gaps) / f64::from(columns))
+            .floor()
+            .clamp(0.0, LARGEST);
+        Self {
+            columns,
+            lines,
+            edge,
+        }
     }
 
     /// The same, filled from top to bottom: beside the map rather than under it.
     pub fn down(heads: u32, along: f64) -> Self {
-        let Self { columns, lines, edge } = Self::across(heads, along);
-        Self { columns: lines, lines: columns, edge }
+        let Self {
+            columns,
+            lines,
+            edge,
+        } = Self::across(heads, along);
+        Self {
+            columns: lines,
+            lines: columns,
+            edge,
+        }
     }
 
     /// Width and height in CSS pixels.
@@ -58,7 +76,14 @@ mod tests {
 
     #[test]
     fn twelve_heads() {
-        assert_eq!(StripGrid::across(12, 700.0), StripGrid { columns: 12, lines: 1, edge: 54.0 });
+        assert_eq!(
+            StripGrid::across(12, 700.0),
+            StripGrid {
+                columns: 12,
+                lines: 1,
+                edge: 54.0
+            }
+        );
         let phone = StripGrid::across(12, 358.0);
         assert_eq!((phone.columns, phone.lines), (6, 2));
         let desk = StripGrid::down(12, 600.0);
@@ -71,7 +96,9 @@ mod tests {
         for heads in 1..40 {
             for along in [-5.0, 0.0, 100.0, 358.0, 5_000.0, f64::NAN] {
                 let grid = StripGrid::across(heads, along);
-                assert!(grid.columns * grid.lines >= heads && grid.columns * (grid.lines - 1) < heads);
+                assert!(
+                    grid.columns * grid.lines >= heads && grid.columns * (grid.lines - 1) < heads
+                );
                 assert!(grid.edge <= LARGEST);
             }
         }
