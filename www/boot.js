@@ -65,6 +65,9 @@ async function boot() {
     compile(new URL('./attnscope_bg.wasm', import.meta.url)),
   ]);
   // The worker starts from the same compiled module: it is neither fetched nor compiled again.
+  // It must be a classic worker, made from a blob whose text uses import(): in a sandboxed frame
+  // (opaque origin) Chromium 156 fails every module worker made from a blob, without a message.
+  // Firefox 153 takes both; posting the compiled module works in both.
   globalThis.attnscopeModule = module;
   await glue.default({ module_or_path: module });
 }

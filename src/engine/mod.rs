@@ -7,7 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::attention::config::Config;
-use crate::attention::layer::{Biases, Layer, Tensor};
+use crate::attention::layer::{Biases, Layer};
+pub use crate::attention::low_rank::{OutFactors, ScoreFactors};
 use crate::scene::{Quantity, Rect};
 
 /// What is to be seen: the newest Frame wins. Comparing two Frames gives the Plan.
@@ -30,31 +31,6 @@ pub struct Frame {
     pub strip: Option<StripView>,
     /// The layer output, if it is on screen.
     pub output: Option<OutputView>,
-}
-
-/// q̃, k̃ `[H, L, n]`, columns by falling singular value, each carrying √σ: the first ρ columns are
-/// the best rank-ρ approximation of q k'ᵀ (SPEC 1). Computed off the main thread.
-#[derive(Debug, PartialEq)]
-pub struct ScoreFactors {
-    /// Identity for caches.
-    pub id: u64,
-    /// `[H, L, n]`, n = min(L, d_h).
-    pub q: Tensor,
-    /// `[H, L, n]`.
-    pub k: Tensor,
-}
-
-/// W_O = W_2 W_1 by falling singular value, each factor carrying √σ (SPEC 4).
-#[derive(Debug, PartialEq)]
-pub struct OutFactors {
-    /// Identity for caches.
-    pub id: u64,
-    /// `[d, d]`: row c is component c.
-    pub w_1: Tensor,
-    /// `[d, d]`: column c is component c.
-    pub w_2: Tensor,
-    /// σ, d of them, falling.
-    pub sigma: Arc<[f32]>,
 }
 
 /// How cells are put together when a texel covers more than one.

@@ -2,6 +2,7 @@
 //! the reader and the table in the README all come from [`KEYS`].
 
 use super::Scene;
+use super::sanitize::range;
 use super::text::{
     cell_text, read_cell, read_rect, read_scale, read_show, read_source, real, real_text,
     rect_text, scale_text, show_text, source_text, whole,
@@ -15,6 +16,8 @@ pub struct Key {
     pub name: &'static str,
     /// What it stands for, for the README.
     pub about: &'static str,
+    /// What may stand after the `=`, for the README.
+    pub values: fn() -> String,
     /// The value of a Scene as text.
     pub write: fn(&Scene) -> String,
     /// Puts the value of a text into a Scene. On `Err` the Scene holds a legal value all the same:
@@ -22,12 +25,31 @@ pub struct Key {
     pub read: fn(&mut Scene, &str) -> Result<(), Reason>,
 }
 
+/// The words of the choice that `_field` reads.
+fn words<T: Word>(_field: fn(&Scene) -> T) -> String {
+    let words: Vec<_> = T::WORDS.iter().map(|&(_, word)| word).collect();
+    words.join(", ")
+}
+
+/// The words of the optional choice that `_field` reads.
+fn words_or_none<T: Word>(_field: fn(&Scene) -> Option<T>) -> String {
+    let words: Vec<_> = T::WORDS.iter().map(|&(_, word)| word).collect();
+    words.join(", ")
+}
+
+/// The legal range of the parameter `name`.
+fn span(name: &str) -> String {
+    let (min, max) = range(name);
+    format!("{min} – {max}")
+}
+
 /// A parameter whose text is made and read by the given functions.
 macro_rules! key {
-    ($name:literal, $about:literal, $write:expr, $read:expr) => {
+    ($name:literal, $about:literal, $values:literal, $write:expr, $read:expr) => {
         Key {
             name: $name,
             about: $about,
+            values: || $values.to_owned(),
             write: $write,
             read: $read,
         }
@@ -36,36 +58,51 @@ macro_rules! key {
 /// A choice between words.
 macro_rules! word {
     ($name:literal, $about:literal, $($field:ident).+) => {
-        key!($name, $about, |s| s.$($field).+.word().to_owned(), |s, t| {
-            s.$($field).+ = Word::from_word(t).ok_or(Reason::UnknownWord)?;
-            Ok(())
-        })
+        Key {
+            name: $name,
+            about: $about,
+            values: || words(|s| s.$($field).+),
+            write: |s| s.$($field).+.word().to_owned(),
+            read: |s, t| {
+                s.$($field).+ = Word::from_word(t).ok_or(Reason::UnknownWord)?;
+                Ok(())
+            },
+        }
     };
 }
 /// A whole number.
 macro_rules! whole {
     ($name:literal, $about:literal, $($field:ident).+) => {
-        key!($name, $about, |s| s.$($field).+.to_string(), |s, t| {
-            whole($name, t, &mut s.$($field).+)
-        })
+        Key {
+            name: $name,
+            about: $about,
+            values: || span($name),
+            write: |s| s.$($field).+.to_string(),
+            read: |s, t| whole($name, t, &mut s.$($field).+),
+        }
     };
 }
 /// A real number.
 macro_rules! real {
     ($name:literal, $about:literal, $($field:ident).+) => {
-        key!($name, $about, |s| real_text(s.$($field).+), |s, t| {
-            real($name, t, &mut s.$($field).+)
-        })
+        Key {
+            name: $name,
+            about: $about,
+            values: || span($name),
+            write: |s| real_text(s.$($field).+),
+            read: |s, t| real($name, t, &mut s.$($field).+),
+        }
     };
 }
 /// A whole number or a word for its absence.
 macro_rules! optional {
     ($name:literal, $none:literal, $about:literal, $($field:ident).+) => {
-        key!(
-            $name,
-            $about,
-            |s| s.$($field).+.map_or($none.to_owned(), |n| n.to_string()),
-            |s, t| {
+        Key {
+            name: $name,
+            about: $about,
+            values: || format!("{}, {}", $none, span($name)),
+            write: |s| s.$($field).+.map_or($none.to_owned(), |n| n.to_string()),
+            read: |s, t| {
                 if t == $none {
                     s.$($field).+ = None;
                     return Ok(());
@@ -76,26 +113,27 @@ macro_rules! optional {
                     s.$($field).+ = Some(number);
                 }
                 result
-            }
-        )
+            },
+        }
     };
 }
 /// A word or a word for its absence.
 macro_rules! optional_word {
     ($name:literal, $none:literal, $about:literal, $($field:ident).+) => {
-        key!(
-            $name,
-            $about,
-            |s| s.$($field).+.map_or($none, Word::word).to_owned(),
-            |s, t| {
+        Key {
+            name: $name,
+            about: $about,
+            values: || format!("{}, {}", $none, words_or_none(|s| s.$($field).+)),
+            write: |s| s.$($field).+.map_or($none, Word::word).to_owned(),
+            read: |s, t| {
                 s.$($field).+ = if t == $none {
                     None
                 } else {
                     Some(Word::from_word(t).ok_or(Reason::UnknownWord)?)
                 };
                 Ok(())
-            }
-        )
+            },
+        }
     };
 }
 
@@ -103,7 +141,8 @@ macro_rules! optional_word {
 pub const KEYS: &[Key] = &[
     key!(
         "src",
-        "layer: `text.layer` (sentence, paragraph, page; 0–5) or `pattern.length.seed` (random, repeated, local, longrange)",
+        "the layer: of the shipped model (0–5), or made from a seed",
+        "sentence.LAYER, paragraph.LAYER, page.LAYER; random.LENGTH.SEED, repeated.…, local.…, longrange.…",
         source_text,
         read_source
     ),
@@ -137,7 +176,8 @@ pub const KEYS: &[Key] = &[
     word!("inwin", "1: CJAR inside the window", windowed),
     key!(
         "scale",
-        "factor of q·k: `head` = 1/√d_h, `model` = 1/√d, or a number",
+        "factor of q·k: head = 1/√d_h, model = 1/√d, or a number",
+        "head, model, -1000 – 1000",
         scale_text,
         read_scale
     ),
@@ -190,7 +230,8 @@ pub const KEYS: &[Key] = &[
     word!("map", "what the map shows", view.quantity),
     key!(
         "rect",
-        "visible part: `row.column.rows.columns`",
+        "visible part of the map",
+        "all, ROW.COLUMN.ROWS.COLUMNS",
         rect_text,
         read_rect
     ),
@@ -200,7 +241,13 @@ pub const KEYS: &[Key] = &[
         view.range
     ),
     word!("panel", "side panel", view.panel),
-    key!("cell", "locked cell: `query.key`", cell_text, read_cell),
+    key!(
+        "cell",
+        "locked cell",
+        "none, QUERY.KEY",
+        cell_text,
+        read_cell
+    ),
     optional_word!("lang", "auto", "language", lang),
     optional_word!("theme", "auto", "theme", theme),
     optional_word!(
@@ -211,7 +258,8 @@ pub const KEYS: &[Key] = &[
     ),
     key!(
         "show",
-        "controls of an embed, separated by commas",
+        "controls of an embed; empty: those of the mechanism",
+        "several of source, heads, mechanism, window, bias, rank, view, with commas",
         show_text,
         read_show
     ),

@@ -120,8 +120,8 @@ impl LessonId {
             Self::Bias => scene.cjar.p_k.per_position = true,
             // The same s inside the softmax: no negative weight, rows sum to 1.
             Self::Signed => scene.cjar.reading = Reading::Bias,
-            // A third of the parameters, 0.57 of the energy.
-            Self::Rank => scene.cjar.out_rank = Some(64),
+            // Half the parameters of W_O, 0.72 of the energy.
+            Self::Rank => scene.cjar.out_rank = Some(96),
         }
         scene
     }

@@ -1,24 +1,264 @@
-//! Placeholder of the driver's side that the components call; nothing is drawn yet.
+//! Brings Scenes to the engine: one animation-frame loop in which the newest Scene wins, the last
+//! good picture stays, and nothing is read back before the picture is on screen.
 
-/// The canvases of the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CanvasSlot {
-    /// The large map.
-    Map,
-    /// The strip of heads.
-    Strip,
-    /// The layer output.
-    Output,
+mod assemble;
+mod beat;
+mod canvases;
+mod facts;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use self::assemble::Assembler;
+use self::beat::Beat;
+use self::canvases::Canvases;
+use self::facts::Facts;
+use super::loader::Loader;
+use super::problem::Problem;
+use super::state::{AppState, EngineState, LayerState};
+use super::worker::Client;
+use crate::engine::gpu::GpuEngine;
+use crate::engine::{Engine, EngineError};
+use crate::scene::Scene;
+
+pub use self::canvases::CanvasSlot;
+
+thread_local! {
+    /// One page, one driver: every embed is a WebAssembly instance of its own.
+    static DRIVER: RefCell<Option<Driver>> = const { RefCell::new(None) };
+}
+
+/// After so long without a change the hand rests: strip, facts and reports follow.
+const REST_MS: f64 = 150.0;
+
+/// All that lives beside the components.
+struct Driver {
+    state: AppState,
+    engine: Option<GpuEngine>,
+    loader: Loader,
+    canvases: Canvases,
+    assembler: Assembler,
+    facts: Facts,
+    beat: Beat,
+}
+
+/// Starts engine, loader and loop for a page that has just been opened.
+pub fn start(state: AppState) {
+    let calculator = Client::default();
+    let loader = Loader::new(state, calculator.clone());
+    DRIVER.with(|slot| {
+        *slot.borrow_mut() = Some(Driver {
+            state,
+            engine: None,
+            loader: loader.clone(),
+            canvases: Canvases::default(),
+            assembler: Assembler::new(calculator.clone()),
+            facts: Facts::new(state, calculator),
+            beat: Beat::default(),
+        });
+    });
+    beat::watch_input();
+    spawn_local(open_engine(state));
+
+    let source = Memo::new(move |_| state.scene.with(|scene| scene.source.clone()));
+    Effect::new(move |_| {
+        source.track();
+        loader.load(&state.scene.get_untracked());
+    });
+    Effect::new(move |_| {
+        state.scene.track();
+        state.layer.track();
+        state.engine.track();
+        state.strip.track();
+        changed();
+    });
+    Effect::new(move |_| {
+        state.hover.track();
+        state.scene.track();
+        state.layer.track();
+        with(|driver| driver.facts.cell());
+    });
 }
 
 /// Gives the engine a canvas to draw on.
-pub fn attach(_slot: CanvasSlot, _canvas: web_sys::HtmlCanvasElement) {}
+pub fn attach(slot: CanvasSlot, canvas: web_sys::HtmlCanvasElement) {
+    with(|driver| driver.canvases.attach(slot, canvas, driver.engine.as_mut()));
+    changed();
+}
 
 /// The canvas has left the page.
-pub fn detach(_slot: CanvasSlot) {}
-
-/// Reads the cell of the inspector back from the drawn map.
-pub fn read_back_cell() {}
+pub fn detach(slot: CanvasSlot) {
+    with(|driver| driver.canvases.detach(slot, driver.engine.as_mut()));
+}
 
 /// Stops the download of a layer; the last one stays.
-pub fn cancel_load() {}
+pub fn cancel_load() {
+    let loader = with(|driver| driver.loader.clone());
+    if let Some(loader) = loader {
+        loader.cancel();
+    }
+}
+
+/// Reads the cell of the inspector back from the drawn map, once the hand rests.
+pub fn read_back_cell() {
+    with(|driver| driver.facts.want_drawn());
+    wake();
+}
+
+/// Something that the picture depends on is new.
+pub fn changed() {
+    with(|driver| driver.beat.changed(now()));
+    wake();
+}
+
+/// What the host API needs to know.
+pub fn with_engine<T>(ask: impl FnOnce(&mut GpuEngine) -> T) -> Option<T> {
+    with(|driver| driver.engine.as_mut().map(ask)).flatten()
+}
+
+/// Frames drawn so far.
+pub fn frames() -> u64 {
+    with(|driver| driver.beat.frames()).unwrap_or(0)
+}
+
+/// Takes the measured times from input event to presented frame, in ms.
+pub fn latencies() -> Vec<f64> {
+    with(|driver| driver.beat.take_latencies()).unwrap_or_default()
+}
+
+/// Whether the newest Scene is on screen with everything that belongs to it.
+pub fn is_settled() -> bool {
+    with(|driver| {
+        let state = &driver.state;
+        if matches!(state.engine.get_untracked(), EngineState::Failed(_)) {
+            return true;
+        }
+        let layer_there = state.layer.with_untracked(|layer| match layer {
+            LayerState::Ready(_) => true,
+            LayerState::Failed { .. } => true,
+            LayerState::Idle | LayerState::Loading { .. } => false,
+        });
+        let idle = driver.engine.as_ref().is_some_and(|e| e.in_flight() == 0);
+        layer_there && idle && driver.beat.at_rest() && !driver.facts.pending()
+    })
+    .unwrap_or(false)
+}
+
+fn with<T>(act: impl FnOnce(&mut Driver) -> T) -> Option<T> {
+    DRIVER.with(|slot| slot.try_borrow_mut().ok()?.as_mut().map(act))
+}
+
+fn now() -> f64 {
+    window().performance().map_or(0.0, |p| p.now())
+}
+
+async fn open_engine(state: AppState) {
+    let opened = GpuEngine::new(crate::engine::gpu::Options::default()).await;
+    match opened {
+        Ok(engine) => {
+            let capabilities = engine.capabilities().clone();
+            with(|driver| {
+                let engine = driver.engine.insert(engine);
+                driver.canvases.attach_all(engine);
+            });
+            state.engine.set(EngineState::Ready(capabilities));
+        }
+        Err(error) => fail(state, error),
+    }
+}
+
+/// The engine is of no more use: a sentence, and the controls stay.
+fn fail(state: AppState, error: EngineError) {
+    let old = with(|driver| driver.engine.take());
+    drop(old);
+    state.engine.set(EngineState::Failed(error.clone()));
+    state.problems.update(|all| {
+        all.retain(|problem| !matches!(problem, Problem::Engine(_)));
+        all.push(Problem::Engine(error));
+    });
+}
+
+/// Asks for an animation frame, unless one is coming.
+fn wake() {
+    if with(|driver| driver.beat.ask()).unwrap_or(false) {
+        request_animation_frame(tick);
+    }
+}
+
+/// One animation frame.
+fn tick() {
+    let outcome = with(|driver| {
+        driver.beat.frame_came();
+        driver.tick(now())
+    });
+    match outcome {
+        Some(Ok(true)) => wake(),
+        Some(Err((state, error))) => fail(state, error),
+        Some(Ok(false)) | None => {}
+    }
+}
+
+impl Driver {
+    /// Draws if there is something new and room for it. Returns whether another frame is wanted.
+    fn tick(&mut self, now: f64) -> Result<bool, (AppState, EngineError)> {
+        let state = self.state;
+        let Some(engine) = self.engine.as_mut() else { return Ok(false) };
+        if let Some(error) = engine.lost() {
+            return Err((state, error));
+        }
+        self.beat.observe(engine, now);
+        let resized = self.canvases.settle(engine);
+        if resized {
+            self.beat.changed(now);
+        }
+        if self.beat.is_dirty() && self.beat.has_room(engine) {
+            let scene: Scene = state.scene.get_untracked();
+            let shown = state.layer.with_untracked(|layer| layer.shown().cloned());
+            let frame = shown.and_then(|loaded| {
+                self.assembler.frame(&scene, &loaded, &self.canvases, state.strip.get_untracked())
+            });
+            match frame {
+                Some(frame) => match engine.draw(&frame) {
+                    Ok(number) => self.beat.drawn(number, now),
+                    Err(EngineError::EmptyCanvas) => self.beat.skipped(),
+                    Err(error @ EngineError::TooLarge { .. }) => {
+                        self.beat.skipped();
+                        state.problems.update(|all| {
+                            all.retain(|p| !matches!(p, Problem::Engine(EngineError::TooLarge { .. })));
+                            all.push(Problem::Engine(error));
+                        });
+                    }
+                    Err(error) => return Err((state, error)),
+                },
+                // Something is still on its way (a layer, factors): its arrival wakes the loop.
+                None => self.beat.skipped(),
+            }
+        } else if !self.beat.is_dirty() && self.beat.rests(now) && self.beat.has_room(engine) {
+            self.beat.slice(engine.idle());
+        }
+        if self.beat.report_due(engine, now) {
+            let report = engine.report();
+            spawn_local(async move {
+                let report = report.await;
+                with(|driver| driver.beat.reported());
+                if let Ok(report) = report {
+                    state.report.set(report);
+                }
+                wake();
+            });
+        }
+        if self.beat.rests(now) {
+            self.facts.rest(engine, self.beat.is_dirty());
+        }
+        if let Some(sigma) = self.assembler.take_sigma() {
+            state.sigma.set(sigma);
+        }
+        Ok(self.beat.wants_more(engine) || self.facts.waits())
+    }
+}
+
+/// A shared cell for what arrives later.
+type Later<T> = Rc<RefCell<T>>;

@@ -1,0 +1,248 @@
+//! The calculator: everything on the CPU that takes longer than a frame. Runs in the worker, or on
+//! the main thread where no worker can be had. Plain data in, plain data out.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::attention::layer::{Input, Layer, Output, Tensor};
+use crate::attention::low_rank;
+use crate::attention::project::{Projected, project};
+use crate::attention::reference::Head;
+use crate::attention::summary::{self, Summary};
+use crate::data::{minilm, synthetic};
+use crate::scene::resolve::Sizes;
+use crate::scene::{Scene, Source};
+
+/// Layers that the calculator keeps; the page shows one at a time and may go back to the last.
+const KEPT_LAYERS: usize = 2;
+/// Beyond this L the facts of a whole head would keep the calculator busy for seconds.
+pub const MAX_SUMMARY_LEN: usize = 2048;
+
+/// What the page asks. Bulk data travels beside it as blobs of bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Ask {
+    /// Take in the layer of `source`; the blobs are its three files (hidden, qk, vo), none for a
+    /// synthetic source, whose tensors are answered: q, k, v, w_o as f32.
+    Layer {
+        /// Identity of the layer on the page.
+        id: u64,
+        /// What it is.
+        source: Source,
+    },
+    /// W_1, W_2 and σ of W_O. Answer blobs: w_1, w_2, σ as f32.
+    OutFactors {
+        /// Which layer.
+        id: u64,
+    },
+    /// q̃ and k̃ of all heads under the Scene's P_K. Answer blobs as f32, each `[H, L, n]`.
+    ScoreFactors {
+        /// Which layer.
+        id: u64,
+        /// The Scene whose P_K counts.
+        scene: Box<Scene>,
+    },
+    /// Facts of the Scene's head.
+    Summary {
+        /// Which layer.
+        id: u64,
+        /// Which picture.
+        scene: Box<Scene>,
+    },
+    /// q and k of one head. Answer blobs as f64, each `[L, d_h]`.
+    Head {
+        /// Which layer.
+        id: u64,
+        /// Which head.
+        head: usize,
+    },
+}
+
+/// What the calculator answers; blobs beside it as [`Ask`] says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// Done; what was asked for is in the blobs.
+    Done,
+    /// Labels of a synthetic layer's tokens; its tensors are in the blobs.
+    Tokens(Vec<String>),
+    /// Width n of the factors in the blobs.
+    Width(usize),
+    /// Facts; `None` when L is beyond [`MAX_SUMMARY_LEN`].
+    Summary(Option<Box<Summary>>),
+    /// Could not be done, and why.
+    Failed(String),
+}
+
+/// Bytes of a tensor.
+pub type Blob = Vec<u8>;
+
+struct Kept {
+    id: u64,
+    layer: Layer,
+    projected: Vec<Option<Rc<Projected>>>,
+}
+
+/// Layers taken in, newest last.
+#[derive(Default)]
+pub struct Calculator {
+    layers: VecDeque<Kept>,
+}
+
+impl Calculator {
+    /// Answers one question.
+    pub fn answer(&mut self, ask: &Ask, blobs: &[Blob]) -> (Answer, Vec<Blob>) {
+        self.try_answer(ask, blobs)
+            .unwrap_or_else(|why| (Answer::Failed(why), Vec::new()))
+    }
+
+    fn try_answer(&mut self, ask: &Ask, blobs: &[Blob]) -> Result<(Answer, Vec<Blob>), String> {
+        match ask {
+            Ask::Layer { id, source } => self.take_in(*id, source, blobs),
+            Ask::OutFactors { id } => match &self.layer(*id)?.layer.output {
+                Output::Full(linear) => {
+                    let factors = low_rank::out_factors(&linear.weight).map_err(text)?;
+                    let blobs = [&factors.w_1.data, &factors.w_2.data, &factors.sigma];
+                    Ok((Answer::Done, blobs.map(|data| bytes(data)).to_vec()))
+                }
+                _ => Err("the layer has no W_O".into()),
+            },
+            Ask::ScoreFactors { id, scene } => {
+                let layer = &self.layer(*id)?.layer;
+                let biases = scene.biases(Sizes::from(layer));
+                let factors = low_rank::score_factors(layer, &biases).map_err(text)?;
+                let width = factors.q.shape.last().copied().unwrap_or(0);
+                let blobs = vec![bytes(&factors.q.data), bytes(&factors.k.data)];
+                Ok((Answer::Width(width), blobs))
+            }
+            Ask::Summary { id, scene } => {
+                let kept = self.layer(*id)?;
+                if kept.layer.seq_len > MAX_SUMMARY_LEN {
+                    return Ok((Answer::Summary(None), Vec::new()));
+                }
+                let head = kept.head(scene)?;
+                let facts = summary::summarize(&head);
+                Ok((Answer::Summary(Some(Box::new(facts))), Vec::new()))
+            }
+            Ask::Head { id, head } => {
+                let projected = self.layer(*id)?.projected(*head)?;
+                let blobs = vec![
+                    bytemuck::cast_slice(&projected.q).to_vec(),
+                    bytemuck::cast_slice(&projected.k).to_vec(),
+                ];
+                Ok((Answer::Done, blobs))
+            }
+        }
+    }
+
+    fn take_in(
+        &mut self,
+        id: u64,
+        source: &Source,
+        blobs: &[Blob],
+    ) -> Result<(Answer, Vec<Blob>), String> {
+        let (layer, answer, out) = match (source, blobs) {
+            (Source::MiniLm { layer, .. }, [hidden, qk, vo]) => {
+                let named = minilm::assemble(*layer, hidden, qk, vo).map_err(text)?;
+                (named.layer, Answer::Done, Vec::new())
+            }
+            (Source::MiniLm { .. }, _) => return Err("three files make a layer".into()),
+            (Source::Synthetic { pattern, seq_len, seed }, _) => {
+                let named = synthetic::layer(*pattern, *seq_len, *seed);
+                let out = synthetic_blobs(&named.layer);
+                (named.layer, Answer::Tokens(named.tokens.to_vec()), out)
+            }
+        };
+        let heads = layer.heads;
+        self.layers.push_back(Kept { id, layer, projected: vec![None; heads] });
+        while self.layers.len() > KEPT_LAYERS {
+            self.layers.pop_front();
+        }
+        Ok((answer, out))
+    }
+
+    fn layer(&mut self, id: u64) -> Result<&mut Kept, String> {
+        self.layers
+            .iter_mut()
+            .find(|kept| kept.id == id)
+            .ok_or_else(|| format!("layer {id} was not taken in"))
+    }
+}
+
+impl Kept {
+    /// q, k, v of one head, computed once.
+    fn projected(&mut self, head: usize) -> Result<Rc<Projected>, String> {
+        let slot = self
+            .projected
+            .get_mut(head)
+            .ok_or_else(|| format!("there is no head {head}"))?;
+        Ok(slot
+            .get_or_insert_with(|| Rc::new(project(&self.layer, head)))
+            .clone())
+    }
+
+    fn head(&mut self, scene: &Scene) -> Result<Head, String> {
+        let sizes = Sizes::from(&self.layer);
+        let head = scene.head(sizes.heads);
+        let projected = self.projected(head)?;
+        let (config, biases) = (scene.config(sizes), scene.biases(sizes));
+        Head::from_projected(&self.layer, &projected, &config, &biases, head).map_err(text)
+    }
+}
+
+fn synthetic_blobs(layer: &Layer) -> Vec<Blob> {
+    let mut blobs = Vec::with_capacity(4);
+    if let Input::Heads { q, k, v } = &layer.input {
+        blobs.extend([q, k, v].map(|tensor| bytes(&tensor.data)));
+    }
+    if let Output::Full(linear) = &layer.output {
+        blobs.push(bytes(&linear.weight.data));
+    }
+    blobs
+}
+
+/// A synthetic layer from the blobs of its answer.
+///
+/// # Errors
+/// When the blobs are not those of a layer of these sizes.
+pub fn synthetic_layer(id: u64, sizes: Sizes, blobs: &[Blob]) -> Result<Layer, String> {
+    let [q, k, v, w_o] = blobs else {
+        return Err("four tensors make a synthetic layer".into());
+    };
+    let shape = [sizes.heads, sizes.seq_len, sizes.head_dim];
+    let d = sizes.model_dim();
+    let heads = |blob: &Blob| tensor(&shape, blob);
+    let mut layer = synthetic::empty(id, sizes);
+    layer.input = Input::Heads { q: heads(q)?, k: heads(k)?, v: heads(v)? };
+    if let Output::Full(linear) = &mut layer.output {
+        linear.weight = tensor(&[d, d], w_o)?;
+    }
+    Ok(layer)
+}
+
+/// A tensor of `shape` from the bytes of f32 numbers.
+///
+/// # Errors
+/// When there are not as many numbers as the shape says.
+pub fn tensor(shape: &[usize], blob: &Blob) -> Result<Tensor, String> {
+    Tensor::new(shape, floats(blob)).map_err(|e| format!("{} numbers for {:?}", e.len, e.shape))
+}
+
+/// f32 numbers of a blob.
+pub fn floats(blob: &Blob) -> Vec<f32> {
+    bytemuck::pod_collect_to_vec(blob)
+}
+
+/// f64 numbers of a blob.
+pub fn doubles(blob: &Blob) -> Vec<f64> {
+    bytemuck::pod_collect_to_vec(blob)
+}
+
+fn bytes(data: &[f32]) -> Blob {
+    bytemuck::cast_slice(data).to_vec()
+}
+
+#[allow(clippy::needless_pass_by_value)] // the shape that map_err wants
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

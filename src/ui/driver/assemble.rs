@@ -1,0 +1,317 @@
+//! Scene and layer become the Frame that the engine draws; what costs time is kept or asked for.
+
+use std::sync::Arc;
+
+use leptos::task::spawn_local;
+
+use super::Later;
+use super::canvases::{CanvasSlot, Canvases};
+use crate::attention::config::Config;
+use crate::attention::layer::{Biases, Layer, Output, PositionBias, ScoreBias, Tensor, fresh_id};
+use crate::engine::{
+    ColorTable, Colors, Frame, MapView, OutFactors, OutputView, Pool, ScoreFactors, StripView,
+};
+use crate::layout::strip::{GAP, StripGrid};
+use crate::scene::resolve::{self, Sizes};
+use crate::scene::{Bias, BiasShape, Curve, Mechanism, Quantity, Range, Scene};
+use crate::ui::calc::{self, Answer, Ask, Blob};
+use crate::ui::state::LoadedLayer;
+use crate::ui::worker::Client;
+
+/// What a unit tensor depends on.
+#[derive(Clone, Copy, PartialEq)]
+struct UnitKey(BiasShape, bool, u32, Sizes);
+
+/// Something that the calculator makes: there for one key, asked for another.
+struct Made<K, V> {
+    there: Option<(K, V)>,
+    asked: Option<K>,
+}
+
+impl<K, V> Default for Made<K, V> {
+    fn default() -> Self {
+        Self { there: None, asked: None }
+    }
+}
+
+/// Makes Frames.
+pub struct Assembler {
+    calculator: Client,
+    units: [Option<(UnitKey, Tensor)>; 2],
+    curve: Option<(Curve, usize, Arc<[f32]>)>,
+    out: Later<Made<u64, Arc<OutFactors>>>,
+    score: Later<Made<(u64, Bias), Arc<ScoreFactors>>>,
+    told_sigma: Option<u64>,
+}
+
+impl Assembler {
+    /// An assembler that asks `calculator`.
+    pub fn new(calculator: Client) -> Self {
+        Self {
+            calculator,
+            units: [None, None],
+            curve: None,
+            out: Later::default(),
+            score: Later::default(),
+            told_sigma: None,
+        }
+    }
+
+    /// The Frame of `scene`, or `None` while something that it needs is on its way.
+    pub fn frame(
+        &mut self,
+        scene: &Scene,
+        loaded: &LoadedLayer,
+        canvases: &Canvases,
+        grid: StripGrid,
+    ) -> Option<Frame> {
+        let layer = &loaded.layer;
+        let sizes = Sizes::from(&**layer);
+        let head = match layer.preview_of {
+            Some(only) => (only == scene.view.head as usize).then_some(0)?,
+            None => scene.head(sizes.heads),
+        };
+        let config = scene.config(sizes);
+        let biases = self.biases(scene, sizes);
+        let score_factors = match config.score_rank {
+            Some(_) => Some(self.score_factors(scene, layer)?),
+            None => None,
+        };
+        let output = self.output_view(scene, layer, &config, canvases);
+        let out_factors = output.as_ref().and_then(|_| self.out_factors(layer));
+        Some(Frame {
+            layer: layer.clone(),
+            map: map_view(scene, sizes, head, canvases),
+            strip: (layer.preview_of.is_none())
+                .then(|| strip_view(scene, sizes, canvases, grid))
+                .flatten(),
+            config,
+            biases,
+            score_factors,
+            out_factors,
+            output,
+        })
+    }
+
+    /// σ of W_O, once after it has become known.
+    pub fn take_sigma(&mut self) -> Option<Arc<[f32]>> {
+        let out = self.out.borrow();
+        let (id, factors) = out.there.as_ref()?;
+        (self.told_sigma != Some(*id)).then(|| {
+            self.told_sigma = Some(*id);
+            factors.sigma.clone()
+        })
+    }
+
+    fn biases(&mut self, scene: &Scene, sizes: Sizes) -> Biases {
+        if scene.mechanism != Mechanism::Cjar {
+            return Biases::default();
+        }
+        let cjar = &scene.cjar;
+        let s = (cjar.reading.uses_score_bias() && cjar.s.amplitude != 0.0)
+            .then(|| ScoreBias::Curve(self.curve(&cjar.s, sizes.seq_len)));
+        Biases { p_k: self.unit(0, &cjar.p_k, sizes), p_v: self.unit(1, &cjar.p_v, sizes), s }
+    }
+
+    fn unit(&mut self, which: usize, bias: &Bias, sizes: Sizes) -> Option<PositionBias> {
+        if bias.amplitude == 0.0 {
+            return None;
+        }
+        let key = UnitKey(bias.shape, bias.per_position, bias.seed, sizes);
+        let unit = match &self.units[which] {
+            Some((kept, unit)) if *kept == key => unit.clone(),
+            _ => {
+                let unit = resolve::unit(bias, sizes);
+                self.units[which] = Some((key, unit.clone()));
+                unit
+            }
+        };
+        Some(PositionBias { unit, amplitude: bias.amplitude })
+    }
+
+    fn curve(&mut self, curve: &Curve, seq_len: usize) -> Arc<[f32]> {
+        match &self.curve {
+            Some((kept, len, table)) if kept == curve && *len == seq_len => table.clone(),
+            _ => {
+                let table = resolve::curve(curve, seq_len);
+                self.curve = Some((curve.clone(), seq_len, table.clone()));
+                table
+            }
+        }
+    }
+
+    fn output_view(
+        &self,
+        scene: &Scene,
+        layer: &Layer,
+        config: &Config,
+        canvases: &Canvases,
+    ) -> Option<OutputView> {
+        let (width, height) = canvases.size(CanvasSlot::Output)?;
+        if layer.preview_of.is_some() {
+            return None;
+        }
+        // Until the factors are there, a truncated twin cannot be drawn.
+        let ready = config.out_rank.is_none()
+            || self.out.borrow().there.as_ref().is_some_and(|(id, _)| *id == layer.id);
+        if !ready {
+            self.ask_out(layer);
+            return None;
+        }
+        let _ = scene;
+        Some(OutputView {
+            texel_rows: (layer.seq_len as u32).min((height / 2).max(1)),
+            texel_cols: (layer.model_dim() as u32).min(width),
+            colors: colors(ColorTable::Diverging, None, canvases),
+        })
+    }
+
+    fn out_factors(&self, layer: &Layer) -> Option<Arc<OutFactors>> {
+        let there = self
+            .out
+            .borrow()
+            .there
+            .as_ref()
+            .filter(|(id, _)| *id == layer.id)
+            .map(|(_, factors)| factors.clone());
+        if there.is_none() {
+            self.ask_out(layer);
+        }
+        there
+    }
+
+    fn ask_out(&self, layer: &Layer) {
+        if !matches!(layer.output, Output::Full(_)) {
+            return;
+        }
+        let (id, d) = (layer.id, layer.model_dim());
+        if self.out.borrow().asked == Some(id) {
+            return;
+        }
+        self.out.borrow_mut().asked = Some(id);
+        let (calculator, out) = (self.calculator.clone(), self.out.clone());
+        spawn_local(async move {
+            let (answer, blobs) = calculator.ask(Ask::OutFactors { id }, Vec::new()).await;
+            if matches!(answer, Answer::Done)
+                && let Some(factors) = out_factors(d, &blobs)
+                && out.borrow().asked == Some(id)
+            {
+                out.borrow_mut().there = Some((id, Arc::new(factors)));
+                super::changed();
+            }
+        });
+    }
+
+    /// q̃ and k̃ for the Scene's P_K. One question at a time; the newest is asked when the last is
+    /// answered.
+    fn score_factors(&self, scene: &Scene, layer: &Layer) -> Option<Arc<ScoreFactors>> {
+        if layer.preview_of.is_some() {
+            return None;
+        }
+        let mut p_k = scene.cjar.p_k.clone();
+        if p_k.amplitude == 0.0 {
+            p_k = Bias::default();
+        }
+        let key = (layer.id, p_k);
+        let mut score = self.score.borrow_mut();
+        if let Some((kept, factors)) = &score.there
+            && *kept == key
+        {
+            return Some(factors.clone());
+        }
+        if score.asked.is_none() {
+            score.asked = Some(key.clone());
+            let (calculator, score) = (self.calculator.clone(), self.score.clone());
+            let sizes = Sizes::from(layer);
+            let ask = Ask::ScoreFactors { id: layer.id, scene: Box::new(scene.clone()) };
+            spawn_local(async move {
+                let (answer, blobs) = calculator.ask(ask, Vec::new()).await;
+                let mut made = score.borrow_mut();
+                made.asked = None;
+                if let Answer::Width(width) = answer
+                    && let Some(factors) = score_factors(sizes, width, &blobs)
+                {
+                    made.there = Some((key, Arc::new(factors)));
+                    drop(made);
+                    super::changed();
+                }
+            });
+        }
+        None
+    }
+}
+
+fn map_view(scene: &Scene, sizes: Sizes, head: usize, canvases: &Canvases) -> Option<MapView> {
+    let (width, height) = canvases.size(CanvasSlot::Map)?;
+    let rect = scene.rect(sizes.seq_len);
+    Some(MapView {
+        head: head as u32,
+        quantity: scene.view.quantity,
+        rect,
+        texel_rows: rect.rows.min(height),
+        texel_cols: rect.cols.min(width),
+        pool: Pool::Max,
+        colors: map_colors(scene, canvases),
+    })
+}
+
+fn strip_view(
+    scene: &Scene,
+    sizes: Sizes,
+    canvases: &Canvases,
+    grid: StripGrid,
+) -> Option<StripView> {
+    let (width, _) = canvases.size(CanvasSlot::Strip)?;
+    let css = grid.size().0;
+    if css < 1.0 {
+        return None;
+    }
+    let ratio = f64::from(width) / css;
+    let edge = (grid.edge * ratio).round().max(1.0) as u32;
+    Some(StripView {
+        quantity: scene.view.quantity,
+        texels: (sizes.seq_len as u32).min(edge),
+        columns: grid.columns,
+        gap: (GAP * ratio).round() as u32,
+        colors: Colors { range: None, ..map_colors(scene, canvases) },
+    })
+}
+
+/// Sequential for weights, diverging about 0 where numbers can be negative.
+fn map_colors(scene: &Scene, canvases: &Canvases) -> Colors {
+    let signed = scene.mechanism == Mechanism::Cjar && scene.cjar.reading.is_signed();
+    let weights = scene.view.quantity == Quantity::Weights;
+    let table = if weights && !signed { ColorTable::Cividis } else { ColorTable::Diverging };
+    let range = (weights && scene.view.range == Range::Unit)
+        .then_some(if signed { (-1.0, 1.0) } else { (0.0, 1.0) });
+    colors(table, range, canvases)
+}
+
+fn colors(table: ColorTable, range: Option<(f32, f32)>, canvases: &Canvases) -> Colors {
+    Colors {
+        table,
+        range,
+        ground: canvases.color("--map-ground").unwrap_or([255; 3]),
+        hatch: canvases.color("--map-hatch").unwrap_or([200; 3]),
+    }
+}
+
+fn out_factors(d: usize, blobs: &[Blob]) -> Option<OutFactors> {
+    let [w_1, w_2, sigma] = blobs else { return None };
+    Some(OutFactors {
+        id: fresh_id(),
+        w_1: calc::tensor(&[d, d], w_1).ok()?,
+        w_2: calc::tensor(&[d, d], w_2).ok()?,
+        sigma: calc::floats(sigma).into(),
+    })
+}
+
+fn score_factors(sizes: Sizes, width: usize, blobs: &[Blob]) -> Option<ScoreFactors> {
+    let [q, k] = blobs else { return None };
+    let shape = [sizes.heads, sizes.seq_len, width];
+    Some(ScoreFactors {
+        id: fresh_id(),
+        q: calc::tensor(&shape, q).ok()?,
+        k: calc::tensor(&shape, k).ok()?,
+    })
+}

@@ -1,0 +1,195 @@
+//! When to draw: the newest change wins, at most two frames in flight, the rest of the work when
+//! the hand rests. Also measures the time from an input event to the presented frame.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use leptos::ev;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+use super::REST_MS;
+use crate::engine::Engine;
+
+/// Frames that the device may have unfinished before the next one is drawn.
+const IN_FLIGHT: u32 = 2;
+/// Some browsers tell about finished work only ten times a second; there the limit grows by the
+/// frames that fit into that delay.
+const FRAME_MS: f64 = 16.0;
+const MOST_IN_FLIGHT: u32 = 8;
+/// Numbers beside the picture are read at most so often.
+const REPORT_MS: f64 = 120.0;
+const KEPT_LATENCIES: usize = 4096;
+
+thread_local! {
+    /// Time stamp of the newest input event.
+    static INPUT: Cell<Option<f64>> = const { Cell::new(None) };
+}
+
+/// Notes the time of every event that can change the Scene, before any handler sees it.
+pub fn watch_input() {
+    let note = |event: &web_sys::Event| INPUT.with(|input| input.set(Some(event.time_stamp())));
+    let target = window();
+    for name in ["input", "keydown", "click", "pointermove"] {
+        let heard = wasm_bindgen::closure::Closure::<dyn FnMut(web_sys::Event)>::new(move |event| {
+            note(&event);
+        });
+        let added = target.add_event_listener_with_callback_and_bool(
+            name,
+            heard.as_ref().unchecked_ref(),
+            true,
+        );
+        // The page and its listeners end together.
+        if added.is_ok() {
+            heard.forget();
+        }
+    }
+    let _ = window_event_listener(ev::visibilitychange_placeholder(), |_| super::wake());
+}
+
+struct Flight {
+    frame: u64,
+    submitted: f64,
+    input: Option<f64>,
+}
+
+/// The state of the loop.
+#[derive(Default)]
+pub struct Beat {
+    asked: bool,
+    dirty: bool,
+    changed: f64,
+    more: bool,
+    drawn: u64,
+    newest: u64,
+    flights: VecDeque<Flight>,
+    /// Shortest time from submit to the word that it is finished, in ms.
+    notice: Option<f64>,
+    latencies: VecDeque<f64>,
+    reporting: bool,
+    reported: u64,
+    last_report: f64,
+    first_seen: bool,
+}
+
+impl Beat {
+    /// Something is new.
+    pub fn changed(&mut self, now: f64) {
+        self.dirty = true;
+        self.changed = now;
+    }
+
+    /// Whether an animation frame must be asked for.
+    pub fn ask(&mut self) -> bool {
+        !std::mem::replace(&mut self.asked, true)
+    }
+
+    /// The animation frame is here.
+    pub fn frame_came(&mut self) {
+        self.asked = false;
+    }
+
+    /// Whether the picture is older than the Scene.
+    pub fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// Whether the hand rests.
+    pub fn rests(&self, now: f64) -> bool {
+        now - self.changed >= REST_MS
+    }
+
+    /// Whether the device can take another frame.
+    pub fn has_room(&self, engine: &impl Engine) -> bool {
+        let delay = self.notice.map_or(0.0, |ms| (ms - 2.0 * FRAME_MS).max(0.0));
+        let limit = (IN_FLIGHT + (delay / FRAME_MS) as u32).min(MOST_IN_FLIGHT);
+        engine.in_flight() < limit
+    }
+
+    /// Frame `number` was submitted.
+    pub fn drawn(&mut self, number: u64, now: f64) {
+        self.dirty = false;
+        self.more = true;
+        self.drawn += 1;
+        self.newest = number;
+        let input = INPUT.with(Cell::take);
+        self.flights.push_back(Flight { frame: number, submitted: now, input });
+    }
+
+    /// Nothing could be drawn now; what is missing wakes the loop when it comes.
+    pub fn skipped(&mut self) {
+        self.dirty = false;
+    }
+
+    /// A slice of postponed work was submitted; `more` tells whether some is left.
+    pub fn slice(&mut self, more: bool) {
+        self.more = more;
+    }
+
+    /// Looks which frames are finished.
+    pub fn observe(&mut self, engine: &impl Engine, now: f64) {
+        let finished = engine.finished();
+        while self.flights.front().is_some_and(|flight| flight.frame <= finished) {
+            let Some(flight) = self.flights.pop_front() else { return };
+            let took = now - flight.submitted;
+            self.notice = Some(self.notice.map_or(took, |least| least.min(took)));
+            if !std::mem::replace(&mut self.first_seen, true)
+                && let Some(performance) = window().performance()
+            {
+                // A measuring aid; a browser without marks loses nothing else.
+                let _ = performance.mark("attnscope:first-map");
+            }
+            if let Some(input) = flight.input {
+                self.latencies.push_back(now - input);
+                while self.latencies.len() > KEPT_LATENCIES {
+                    self.latencies.pop_front();
+                }
+            }
+        }
+    }
+
+    /// Whether numbers should be read now; then they are under way.
+    pub fn report_due(&mut self, engine: &impl Engine, now: f64) -> bool {
+        let due = !self.reporting
+            && now - self.last_report >= REPORT_MS
+            && self.reported < self.newest
+            && engine.finished() >= self.newest.min(self.reported + 1)
+            && !self.dirty;
+        if due {
+            self.reporting = true;
+            self.reported = self.newest;
+            self.last_report = now;
+        }
+        due
+    }
+
+    /// The numbers are here.
+    pub fn reported(&mut self) {
+        self.reporting = false;
+    }
+
+    /// Whether the loop must go on.
+    pub fn wants_more(&self, engine: &impl Engine) -> bool {
+        self.dirty
+            || self.more
+            || !self.flights.is_empty()
+            || engine.in_flight() > 0
+            || self.reported < self.newest
+    }
+
+    /// Whether everything is drawn and told.
+    pub fn at_rest(&self) -> bool {
+        !self.dirty && !self.more && self.flights.is_empty() && !self.reporting
+            && self.reported == self.newest
+    }
+
+    /// Frames drawn so far.
+    pub fn frames(&self) -> u64 {
+        self.drawn
+    }
+
+    /// Times from input event to presented frame since the last call, in ms.
+    pub fn take_latencies(&mut self) -> Vec<f64> {
+        self.latencies.drain(..).collect()
+    }
+}

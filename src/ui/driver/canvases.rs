@@ -1,0 +1,139 @@
+//! The canvases of the page: their sizes in device pixels and their surfaces.
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::{HtmlCanvasElement, ResizeObserver};
+
+use crate::engine::gpu::{GpuEngine, Slot};
+
+/// The canvases of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CanvasSlot {
+    /// The large map.
+    Map = 0,
+    /// The strip of heads.
+    Strip = 1,
+    /// The layer output.
+    Output = 2,
+}
+
+impl From<CanvasSlot> for Slot {
+    fn from(slot: CanvasSlot) -> Self {
+        match slot {
+            CanvasSlot::Map => Self::Map,
+            CanvasSlot::Strip => Self::Strip,
+            CanvasSlot::Output => Self::Output,
+        }
+    }
+}
+
+const SLOTS: [CanvasSlot; 3] = [CanvasSlot::Map, CanvasSlot::Strip, CanvasSlot::Output];
+/// Textures of WebGPU's default limits are no larger.
+const MAX_PIXELS: u32 = 8192;
+
+struct Canvas {
+    element: HtmlCanvasElement,
+    size: (u32, u32),
+    attached: bool,
+    observer: ResizeObserver,
+    _seen: Closure<dyn FnMut()>,
+}
+
+impl Drop for Canvas {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
+}
+
+/// What is on the page now.
+#[derive(Default)]
+pub struct Canvases {
+    slots: [Option<Canvas>; 3],
+}
+
+impl Canvases {
+    /// A canvas has come.
+    pub fn attach(
+        &mut self,
+        slot: CanvasSlot,
+        element: HtmlCanvasElement,
+        engine: Option<&mut GpuEngine>,
+    ) {
+        let seen = Closure::<dyn FnMut()>::new(super::changed);
+        let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) else { return };
+        observer.observe(&element);
+        let mut canvas =
+            Canvas { element, size: (0, 0), attached: false, observer, _seen: seen };
+        if let Some(engine) = engine {
+            canvas.open(slot, engine);
+        }
+        self.slots[slot as usize] = Some(canvas);
+    }
+
+    /// A canvas has gone.
+    pub fn detach(&mut self, slot: CanvasSlot, engine: Option<&mut GpuEngine>) {
+        self.slots[slot as usize] = None;
+        if let Some(engine) = engine {
+            engine.detach(slot.into());
+        }
+    }
+
+    /// An engine has come.
+    pub fn attach_all(&mut self, engine: &mut GpuEngine) {
+        for slot in SLOTS {
+            if let Some(canvas) = &mut self.slots[slot as usize] {
+                canvas.size = (0, 0);
+                canvas.open(slot, engine);
+            }
+        }
+    }
+
+    /// Brings the drawing buffers to the size of their elements; returns whether one changed.
+    pub fn settle(&mut self, engine: &mut GpuEngine) -> bool {
+        let mut any = false;
+        for slot in SLOTS {
+            let Some(canvas) = &mut self.slots[slot as usize] else { continue };
+            let size = canvas.wanted();
+            if size != canvas.size && canvas.attached {
+                canvas.size = size;
+                canvas.element.set_width(size.0);
+                canvas.element.set_height(size.1);
+                engine.resize(slot.into(), size.0, size.1);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Size in device pixels, if there is such a canvas and it has one.
+    pub fn size(&self, slot: CanvasSlot) -> Option<(u32, u32)> {
+        let canvas = self.slots[slot as usize].as_ref()?;
+        (canvas.attached && canvas.size.0 > 0 && canvas.size.1 > 0).then_some(canvas.size)
+    }
+
+    /// A colour of the theme as sRGB bytes, from a custom property `#rrggbb`.
+    pub fn color(&self, property: &str) -> Option<[u8; 3]> {
+        let canvas = self.slots.iter().flatten().next()?;
+        let style = window().get_computed_style(&canvas.element).ok()??;
+        let text = style.get_property_value(property).ok()?;
+        let hex = text.trim().strip_prefix('#').filter(|hex| hex.len() == 6)?;
+        let number = u32::from_str_radix(hex, 16).ok()?;
+        Some([(number >> 16) as u8, (number >> 8) as u8, number as u8])
+    }
+}
+
+impl Canvas {
+    fn open(&mut self, slot: CanvasSlot, engine: &mut GpuEngine) {
+        self.attached = engine.attach_canvas(slot.into(), self.element.clone()).is_ok();
+    }
+
+    fn wanted(&self) -> (u32, u32) {
+        let ratio = window().device_pixel_ratio();
+        let pixels = |css: i32| {
+            let wanted = (f64::from(css.max(0)) * ratio).round();
+            (wanted as u32).min(MAX_PIXELS)
+        };
+        (pixels(self.element.client_width()), pixels(self.element.client_height()))
+    }
+}

@@ -1,0 +1,231 @@
+//! Numbers about the picture, in f64 on the CPU: the facts of the sentence (from the calculator)
+//! and the cell under the pointer (here, from the head's q and k).
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::Later;
+use crate::attention::layer::Layer;
+use crate::attention::project::Projected;
+use crate::attention::reference::Head;
+use crate::engine::Engine;
+use crate::engine::gpu::GpuEngine;
+use crate::scene::resolve::Sizes;
+use crate::scene::{Quantity, Scene, View};
+use crate::ui::calc::{self, Answer, Ask};
+use crate::ui::state::{AppState, CellNumbers, LoadedLayer};
+use crate::ui::worker::Client;
+
+/// Which picture facts belong to.
+type Key = (u64, Scene);
+
+/// q and k of one head.
+type Parts = Rc<Projected>;
+
+/// Numbers beside the picture.
+pub struct Facts {
+    state: AppState,
+    calculator: Client,
+    /// Picture whose facts were asked for last, and whether the answer is still to come.
+    asked: Option<Key>,
+    open: Later<bool>,
+    /// q and k by (layer, head); `None` while they are on their way.
+    parts: Later<Option<((u64, usize), Option<Parts>)>>,
+    head: Option<(Key, Head)>,
+    want_drawn: bool,
+}
+
+impl Facts {
+    /// Facts for `state`, asked of `calculator`.
+    pub fn new(state: AppState, calculator: Client) -> Self {
+        Self {
+            state,
+            calculator,
+            asked: None,
+            open: Later::default(),
+            parts: Rc::new(RefCell::new(None)),
+            head: None,
+            want_drawn: false,
+        }
+    }
+
+    /// The inspector wants to know what was drawn.
+    pub fn want_drawn(&mut self) {
+        self.want_drawn = true;
+    }
+
+    /// Whether facts of the present picture are still to come.
+    pub fn pending(&self) -> bool {
+        *self.open.borrow() || self.waits()
+    }
+
+    /// Whether there is something to do when the hand rests.
+    pub fn waits(&self) -> bool {
+        !*self.open.borrow() && self.present().is_some_and(|(key, _)| self.asked.as_ref() != Some(&key))
+    }
+
+    /// The hand rests.
+    pub fn rest(&mut self, engine: &mut GpuEngine, dirty: bool) {
+        if let Some((key, _)) = self.present()
+            && self.asked.as_ref() != Some(&key)
+            && !*self.open.borrow()
+        {
+            self.ask_summary(key);
+        }
+        if self.want_drawn && !dirty {
+            self.want_drawn = false;
+            self.read_drawn(engine);
+        }
+    }
+
+    /// The layer on screen and the part of the Scene that facts depend on.
+    fn present(&self) -> Option<(Key, LoadedLayer)> {
+        let loaded = self.state.layer.with_untracked(|layer| layer.shown().cloned())?;
+        if loaded.layer.preview_of.is_some() {
+            return None;
+        }
+        let mut scene = self.state.scene.get_untracked();
+        scene.view = View { head: scene.view.head, ..View::default() };
+        (scene.lang, scene.theme, scene.lesson) = (None, None, None);
+        scene.show.clear();
+        Some(((loaded.layer.id, scene), loaded))
+    }
+
+    fn ask_summary(&mut self, key: Key) {
+        let (id, scene) = key.clone();
+        self.asked = Some(key);
+        *self.open.borrow_mut() = true;
+        let (state, calculator, open) = (self.state, self.calculator.clone(), self.open.clone());
+        spawn_local(async move {
+            let ask = Ask::Summary { id, scene: Box::new(scene.clone()) };
+            let (answer, _) = calculator.ask(ask, Vec::new()).await;
+            *open.borrow_mut() = false;
+            let facts = match answer {
+                Answer::Summary(Some(facts)) => Some((scene, Arc::new(*facts))),
+                _ => None,
+            };
+            state.summary.set(facts);
+            super::wake();
+        });
+    }
+
+    /// Computes the cell under the pointer, or the locked one.
+    pub fn cell(&mut self) {
+        let numbers = self.numbers();
+        let old = self.state.cell.get_untracked();
+        // What was drawn stays true while nothing else about the cell has changed.
+        let numbers = numbers.map(|mut new| {
+            if let Some(old) = &old
+                && (CellNumbers { drawn: None, ..old.clone() }) == new
+            {
+                new.drawn = old.drawn;
+            }
+            new
+        });
+        if numbers != old {
+            self.state.cell.set(numbers);
+        }
+    }
+
+    fn numbers(&mut self) -> Option<CellNumbers> {
+        let ((id, scene), loaded) = self.present()?;
+        let layer = &loaded.layer;
+        let locked = self.state.scene.with_untracked(|s| s.cell(layer.seq_len));
+        let hovered = self.state.hover.get_untracked().map(|(i, j)| (i as usize, j as usize));
+        let (row, col) = hovered.or(locked)?;
+        if row >= layer.seq_len || col >= layer.seq_len {
+            return None;
+        }
+        let cell = self.head(id, &scene, layer)?.cell(row, col);
+        Some(CellNumbers {
+            row,
+            col,
+            visible: cell.visible,
+            qk: cell.qk,
+            qp: cell.qp,
+            s: cell.s,
+            score: cell.score,
+            weight: cell.weight,
+            row_sum: cell.row_sum,
+            visible_keys: cell.visible_keys,
+            drawn: None,
+        })
+    }
+
+    /// The head on screen, made when it is first asked for.
+    fn head(&mut self, id: u64, scene: &Scene, layer: &Layer) -> Option<&Head> {
+        let key = (id, scene.clone());
+        if self.head.as_ref().is_none_or(|(kept, _)| *kept != key) {
+            let sizes = Sizes::from(layer);
+            let head = scene.head(sizes.heads);
+            let parts = self.parts(id, head)?;
+            let made = Head::from_projected(
+                layer,
+                &parts,
+                &scene.config(sizes),
+                &scene.biases(sizes),
+                head,
+            );
+            self.head = Some((key, made.ok()?));
+        }
+        self.head.as_ref().map(|(_, head)| head)
+    }
+
+    fn parts(&self, id: u64, head: usize) -> Option<Parts> {
+        if let Some((key, parts)) = &*self.parts.borrow()
+            && *key == (id, head)
+        {
+            return parts.clone();
+        }
+        *self.parts.borrow_mut() = Some(((id, head), None));
+        let (calculator, slot) = (self.calculator.clone(), self.parts.clone());
+        spawn_local(async move {
+            let (answer, blobs) = calculator.ask(Ask::Head { id, head }, Vec::new()).await;
+            let ([q, k], Answer::Done) = (blobs.as_slice(), answer) else { return };
+            let parts = Projected { q: calc::doubles(q), k: calc::doubles(k), v: None };
+            let mut slot = slot.borrow_mut();
+            if slot.as_ref().is_some_and(|(key, _)| *key == (id, head)) {
+                *slot = Some(((id, head), Some(Rc::new(parts))));
+                drop(slot);
+                super::with(|driver| driver.facts.cell());
+            }
+        });
+        None
+    }
+
+    /// Reads the map back and puts the cell's drawn value beside its computed one.
+    fn read_drawn(&self, engine: &mut GpuEngine) {
+        let state = self.state;
+        let Some(cell) = state.cell.get_untracked() else { return };
+        let Some((_, loaded)) = self.present() else { return };
+        let rect = state.scene.with_untracked(|s| s.rect(loaded.layer.seq_len));
+        let (Some(row), Some(col)) = (
+            (cell.row as u32).checked_sub(rect.row),
+            (cell.col as u32).checked_sub(rect.col),
+        ) else {
+            return;
+        };
+        let quantity = state.scene.with_untracked(|s| s.view.quantity);
+        let values = engine.read_map();
+        spawn_local(async move {
+            let Ok(map) = values.await else { return };
+            // One texel per cell, or there is no value of this cell alone.
+            if (map.rows, map.cols) != (rect.rows, rect.cols) {
+                return;
+            }
+            let Some(&drawn) = map.values.get((row * map.cols + col) as usize) else { return };
+            state.cell.update(|now| {
+                if let Some(now) = now
+                    && (now.row, now.col) == (cell.row, cell.col)
+                    && state.scene.with_untracked(|s| s.view.quantity) == quantity
+                {
+                    now.drawn = Some(drawn);
+                }
+            });
+        });
+    }
+}

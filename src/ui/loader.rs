@@ -1,0 +1,251 @@
+//! Brings the layer of `scene.source`: fetches what is missing with progress, can be cancelled,
+//! keeps what it has. The newest source wins.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use js_sys::{Reflect, Uint8Array};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortController, ReadableStreamDefaultReader, RequestInit, Response};
+
+use super::calc::{self, Answer, Ask};
+use super::problem::Problem;
+use super::state::{AppState, LayerState, LoadedLayer};
+use super::worker::Client;
+use crate::attention::layer::fresh_id;
+use crate::data::{minilm, synthetic};
+use crate::scene::{Mechanism, Scene, Source};
+
+/// Folder of the layer data, beside the page.
+const FOLDER: &str = "data";
+
+/// One loader per page.
+#[derive(Clone)]
+pub struct Loader {
+    state: AppState,
+    calculator: Client,
+    files: Rc<RefCell<HashMap<String, Rc<Vec<u8>>>>>,
+    run: Rc<Cell<u32>>,
+    abort: Rc<RefCell<Option<AbortController>>>,
+    /// The source before the one being loaded, to go back to on cancel.
+    settled: Rc<RefCell<Option<Source>>>,
+}
+
+impl Loader {
+    /// A loader that writes to `state` and lets `calculator` know of every layer.
+    pub fn new(state: AppState, calculator: Client) -> Self {
+        Self {
+            state,
+            calculator,
+            files: Rc::default(),
+            run: Rc::default(),
+            abort: Rc::default(),
+            settled: Rc::default(),
+        }
+    }
+
+    /// Loads the layer of `scene`; a load under way is given up.
+    pub fn load(&self, scene: &Scene) {
+        self.stop();
+        let run = self.run.get();
+        let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
+        self.state.layer.set(LayerState::Loading { done: 0, total: None, previous });
+        let (loader, scene) = (self.clone(), scene.clone());
+        spawn_local(async move {
+            let result = match scene.source {
+                Source::MiniLm { .. } => loader.minilm(&scene, run).await,
+                Source::Synthetic { .. } => loader.synthetic(&scene.source).await,
+            };
+            if loader.run.get() != run {
+                return;
+            }
+            match result {
+                Ok(loaded) => {
+                    *loader.settled.borrow_mut() = Some(scene.source);
+                    loader.state.layer.set(LayerState::Ready(loaded));
+                }
+                Err(problem) => {
+                    let previous = loader.state.layer.with_untracked(|l| l.shown().cloned());
+                    loader.state.layer.set(LayerState::Failed { previous });
+                    loader.state.problems.update(|all| all.push(problem));
+                }
+            }
+        });
+    }
+
+    /// Gives up the load under way and goes back to the source that is on screen.
+    pub fn cancel(&self) {
+        self.stop();
+        if let Some(source) = self.settled.borrow().clone() {
+            self.state.change(|scene| scene.source = source);
+        } else {
+            self.state.layer.set(LayerState::Failed { previous: None });
+        }
+    }
+
+    fn stop(&self) {
+        self.run.set(self.run.get().wrapping_add(1));
+        if let Some(abort) = self.abort.borrow_mut().take() {
+            abort.abort();
+        }
+    }
+
+    async fn minilm(&self, scene: &Scene, run: u32) -> Result<LoadedLayer, Problem> {
+        let Source::MiniLm { text, layer } = scene.source else {
+            return Err(broken("", "not a shipped source"));
+        };
+        let head = scene.view.head as usize;
+        // A position bias is made for all heads at once: a preview of one would differ.
+        let may_preview = scene.mechanism != Mechanism::Cjar
+            && self.state.layer.with_untracked(|l| l.shown().is_none());
+        if may_preview && (text, layer, head) == minilm::FIRST {
+            // Missing or damaged, it costs the head start and nothing else.
+            if let Ok(bytes) = self.fetch(minilm::FIRST_FILE, None).await
+                && let Ok(named) = minilm::first(&bytes)
+                && self.run.get() == run
+            {
+                self.state.layer.set(LayerState::Loading {
+                    done: 0,
+                    total: None,
+                    previous: Some(loaded(named)),
+                });
+            }
+        }
+        let names = minilm::files(text, layer);
+        let progress = Progress { loader: self.clone(), run, done: Cell::new(0), total: Cell::new(0) };
+        let hidden = self.fetch(&names.hidden, Some(&progress)).await?;
+        let qk = self.fetch(&names.qk, Some(&progress)).await?;
+        let vo = self.fetch(&names.vo, Some(&progress)).await?;
+        let named = minilm::assemble(layer, &hidden, &qk, &vo)
+            .map_err(|e| broken(&names.hidden, &e.to_string()))?;
+        let loaded = loaded(named);
+        let ask = Ask::Layer { id: loaded.layer.id, source: scene.source.clone() };
+        let (calculator, blobs) = (
+            self.calculator.clone(),
+            [hidden, qk, vo].map(|bytes| bytes.to_vec()).to_vec(),
+        );
+        spawn_local(async move {
+            // Questions about the layer come later and in order; a failure shows there.
+            let _ = calculator.ask(ask, blobs).await;
+        });
+        Ok(loaded)
+    }
+
+    async fn synthetic(&self, source: &Source) -> Result<LoadedLayer, Problem> {
+        let Source::Synthetic { seq_len, .. } = *source else {
+            return Err(broken("", "not a synthetic source"));
+        };
+        let id = fresh_id();
+        let ask = Ask::Layer { id, source: source.clone() };
+        let (answer, blobs) = self.calculator.ask(ask, Vec::new()).await;
+        let tokens = match answer {
+            Answer::Tokens(tokens) => tokens,
+            Answer::Failed(why) => return Err(broken("synthetic", &why)),
+            _ => return Err(broken("synthetic", "unexpected answer")),
+        };
+        let layer = calc::synthetic_layer(id, synthetic::sizes(seq_len), &blobs)
+            .map_err(|why| broken("synthetic", &why))?;
+        Ok(LoadedLayer { layer: Arc::new(layer), tokens: tokens.into() })
+    }
+
+    /// The bytes of one file, fetched once.
+    async fn fetch(
+        &self,
+        file: &str,
+        progress: Option<&Progress>,
+    ) -> Result<Rc<Vec<u8>>, Problem> {
+        if let Some(bytes) = self.files.borrow().get(file) {
+            return Ok(bytes.clone());
+        }
+        let abort = AbortController::new().ok();
+        let init = RequestInit::new();
+        init.set_signal(abort.as_ref().map(AbortController::signal).as_ref());
+        self.abort.borrow_mut().clone_from(&abort);
+        let missing = |status| Problem::FileMissing { file: file.to_owned(), status };
+        let response = JsFuture::from(
+            window().fetch_with_str_and_init(&format!("{FOLDER}/{file}"), &init),
+        )
+        .await
+        .ok()
+        .and_then(|r| r.dyn_into::<Response>().ok())
+        .ok_or_else(|| missing(0))?;
+        if !response.ok() {
+            return Err(missing(response.status()));
+        }
+        let bytes = read(&response, progress)
+            .await
+            .map_err(|_| broken(file, "the connection broke off"))?;
+        let bytes = Rc::new(bytes);
+        self.files.borrow_mut().insert(file.to_owned(), bytes.clone());
+        Ok(bytes)
+    }
+}
+
+/// Bytes of all files of one load together.
+struct Progress {
+    loader: Loader,
+    run: u32,
+    done: Cell<u64>,
+    total: Cell<u64>,
+}
+
+impl Progress {
+    fn expect(&self, bytes: u64) {
+        self.total.set(self.total.get() + bytes);
+    }
+
+    fn add(&self, bytes: u64) {
+        self.done.set(self.done.get() + bytes);
+        if self.loader.run.get() != self.run {
+            return;
+        }
+        let (so_far, all) = (self.done.get(), self.total.get());
+        self.loader.state.layer.update(|state| {
+            if let LayerState::Loading { done, total, .. } = state {
+                *done = so_far;
+                *total = (all >= so_far).then_some(all);
+            }
+        });
+    }
+}
+
+/// Reads a body piece by piece, so that progress can be shown.
+async fn read(response: &Response, progress: Option<&Progress>) -> Result<Vec<u8>, JsValue> {
+    let length = response
+        .headers()
+        .get("content-length")
+        .ok()
+        .flatten()
+        .and_then(|text| text.parse::<u64>().ok());
+    if let (Some(progress), Some(length)) = (progress, length) {
+        progress.expect(length);
+    }
+    let body = response.body().ok_or("no body")?;
+    let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
+    let mut bytes = Vec::new();
+    loop {
+        let piece = JsFuture::from(reader.read()).await?;
+        if Reflect::get(&piece, &"done".into())?.is_truthy() {
+            return Ok(bytes);
+        }
+        let array: Uint8Array = Reflect::get(&piece, &"value".into())?.dyn_into()?;
+        bytes.extend(array.to_vec());
+        if let Some(progress) = progress {
+            progress.add(u64::from(array.length()));
+        }
+    }
+}
+
+fn loaded(named: minilm::Named) -> LoadedLayer {
+    LoadedLayer { layer: Arc::new(named.layer), tokens: named.tokens }
+}
+
+fn broken(file: &str, why: &str) -> Problem {
+    Problem::FileBroken { file: file.to_owned(), why: why.to_owned() }
+}

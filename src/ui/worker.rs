@@ -1,0 +1,234 @@
+//! The worker: the same module, started a second time off the main thread, in which
+//! [`Calculator`] answers. Where no worker can be had (an old browser, a strict host page) the
+//! calculator answers on the main thread, slower but with the same numbers.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+use futures_channel::oneshot;
+use js_sys::{Array, Object, Reflect, Uint8Array};
+use leptos::task::spawn_local;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Blob as JsBlob, BlobPropertyBag, DedicatedWorkerGlobalScope, MessageEvent, Url};
+use web_sys::{Worker, WorkerOptions, WorkerType};
+
+use super::calc::{Answer, Ask, Blob, Calculator};
+
+type Reply = (Answer, Vec<Blob>);
+
+/// The page's side of the calculator.
+#[derive(Clone, Default)]
+pub struct Client {
+    inner: Rc<RefCell<Inner>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    state: State,
+    next: u32,
+    open: HashMap<u32, oneshot::Sender<Reply>>,
+}
+
+#[derive(Default)]
+enum State {
+    /// Not started; asking starts it.
+    #[default]
+    Idle,
+    /// Started, not yet answering: what was asked waits.
+    Starting { worker: Handle, waiting: VecDeque<(u32, Ask, Vec<Blob>)> },
+    /// Answering.
+    Running(Handle),
+    /// No worker to be had: the calculator is here.
+    Here(Calculator),
+}
+
+struct Handle {
+    worker: Worker,
+    _heard: Closure<dyn FnMut(MessageEvent)>,
+    _failed: Closure<dyn FnMut(web_sys::Event)>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.worker.terminate();
+    }
+}
+
+impl Client {
+    /// Asks the calculator; the answer comes whenever it is there.
+    pub async fn ask(&self, ask: Ask, blobs: Vec<Blob>) -> Reply {
+        let (sender, receiver) = oneshot::channel();
+        let number = {
+            let mut inner = self.inner.borrow_mut();
+            inner.next = inner.next.wrapping_add(1);
+            let number = inner.next;
+            inner.open.insert(number, sender);
+            number
+        };
+        self.deliver(number, ask, blobs);
+        receiver
+            .await
+            .unwrap_or((Answer::Failed("the worker is gone".into()), Vec::new()))
+    }
+
+    fn deliver(&self, number: u32, ask: Ask, blobs: Vec<Blob>) {
+        if matches!(self.inner.borrow().state, State::Idle) {
+            let state = match self.start() {
+                Ok(worker) => State::Starting { worker, waiting: VecDeque::new() },
+                Err(_) => State::Here(Calculator::default()),
+            };
+            self.inner.borrow_mut().state = state;
+        }
+        let mut inner = self.inner.borrow_mut();
+        match &mut inner.state {
+            State::Idle => {}
+            State::Starting { waiting, .. } => waiting.push_back((number, ask, blobs)),
+            State::Running(handle) => {
+                if post(|m| handle.worker.post_message(m), number, &ask, &blobs).is_err() {
+                    inner.open.remove(&number);
+                }
+            }
+            State::Here(_) => {
+                drop(inner);
+                self.answer_here(number, ask, blobs);
+            }
+        }
+    }
+
+    /// Answers on this thread, after the event at hand.
+    fn answer_here(&self, number: u32, ask: Ask, blobs: Vec<Blob>) {
+        let client = self.clone();
+        spawn_local(async move {
+            let mut inner = client.inner.borrow_mut();
+            let State::Here(calculator) = &mut inner.state else { return };
+            let reply = calculator.answer(&ask, &blobs);
+            if let Some(sender) = inner.open.remove(&number) {
+                // A receiver that is gone has no use for the answer.
+                let _ = sender.send(reply);
+            }
+        });
+    }
+
+    fn start(&self) -> Result<Handle, JsValue> {
+        let module = Reflect::get(&js_sys::global(), &"attnscopeModule".into())?;
+        if module.is_undefined() {
+            return Err("the module was not handed over".into());
+        }
+        let document = leptos::prelude::document();
+        let base = document.base_uri()?.unwrap_or_default();
+        let glue = Url::new_with_base("attnscope.js", &base)?.href();
+        // A blob, because in a sandboxed frame no script of any address is of the same origin.
+        let script = format!(
+            "import init from {};\nonmessage = (e) => {{ onmessage = null; init({{ module_or_path: e.data }}); }};",
+            js_sys::JSON::stringify(&glue.into())?
+        );
+        let options = BlobPropertyBag::new();
+        options.set_type("text/javascript");
+        let blob = JsBlob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &options)?;
+        let address = Url::create_object_url_with_blob(&blob)?;
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let worker = Worker::new_with_options(&address, &options);
+        let worker = worker?;
+        let client = self.clone();
+        let heard = Closure::new(move |event: MessageEvent| client.hear(&event));
+        worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+        let client = self.clone();
+        let failed = Closure::new(move |_: web_sys::Event| client.fall_back());
+        worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
+        worker.post_message(&module)?;
+        Ok(Handle { worker, _heard: heard, _failed: failed })
+    }
+
+    fn hear(&self, event: &MessageEvent) {
+        let Some((number, message, blobs)) = read(event) else {
+            self.running();
+            return;
+        };
+        let answer = serde_json::from_str(&message)
+            .unwrap_or_else(|e| Answer::Failed(format!("answer not understood: {e}")));
+        if let Some(sender) = self.inner.borrow_mut().open.remove(&number) {
+            let _ = sender.send((answer, blobs));
+        }
+    }
+
+    /// The worker said that it is there.
+    fn running(&self) {
+        let mut inner = self.inner.borrow_mut();
+        if let State::Starting { worker, waiting } = std::mem::take(&mut inner.state) {
+            inner.state = State::Running(worker);
+            drop(inner);
+            for (number, ask, blobs) in waiting {
+                self.deliver(number, ask, blobs);
+            }
+        }
+    }
+
+    /// The worker could not start, or died: what waits is answered here, what it had is lost.
+    fn fall_back(&self) {
+        let waiting = {
+            let mut inner = self.inner.borrow_mut();
+            let old = std::mem::replace(&mut inner.state, State::Here(Calculator::default()));
+            match old {
+                State::Starting { waiting, .. } => waiting,
+                _ => {
+                    inner.open.clear();
+                    VecDeque::new()
+                }
+            }
+        };
+        for (number, ask, blobs) in waiting {
+            self.deliver(number, ask, blobs);
+        }
+    }
+}
+
+/// In the worker: answers until the page is gone. Returns false when this is no worker.
+pub fn serve() -> bool {
+    let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else {
+        return false;
+    };
+    let mut calculator = Calculator::default();
+    let out = scope.clone();
+    let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let Some((number, message, blobs)) = read(&event) else { return };
+        let (answer, blobs) = match serde_json::from_str::<Ask>(&message) {
+            Ok(ask) => calculator.answer(&ask, &blobs),
+            Err(e) => (Answer::Failed(format!("question not understood: {e}")), Vec::new()),
+        };
+        // A page that cannot be answered is gone.
+        let _ = post(|m| out.post_message(m), number, &answer, &blobs);
+    });
+    scope.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+    // The worker lives as long as its closure.
+    heard.forget();
+    let _ = scope.post_message(&"ready".into());
+    true
+}
+
+fn post(
+    send: impl FnOnce(&JsValue) -> Result<(), JsValue>,
+    number: u32,
+    message: &impl serde::Serialize,
+    blobs: &[Blob],
+) -> Result<(), JsValue> {
+    let text = serde_json::to_string(message).map_err(|e| e.to_string())?;
+    let arrays: Array = blobs.iter().map(|blob| Uint8Array::from(blob.as_slice())).collect();
+    let object = Object::new();
+    Reflect::set(&object, &"number".into(), &number.into())?;
+    Reflect::set(&object, &"text".into(), &text.into())?;
+    Reflect::set(&object, &"blobs".into(), &arrays)?;
+    send(&object)
+}
+
+fn read(event: &MessageEvent) -> Option<(u32, String, Vec<Blob>)> {
+    let data = event.data();
+    let field = |name: &str| Reflect::get(&data, &name.into()).ok();
+    let number = field("number")?.as_f64()? as u32;
+    let text = field("text")?.as_string()?;
+    let blobs = field("blobs")?.dyn_into::<Array>().ok()?;
+    let blobs = blobs.iter().map(|array| Uint8Array::new(&array).to_vec()).collect();
+    Some((number, text, blobs))
+}
