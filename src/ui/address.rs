@@ -23,7 +23,10 @@ pub fn read() -> (Scene, Vec<Problem>) {
         problems.push(Problem::LinkNewer(parsed.version));
     }
     if !parsed.warnings.is_empty() {
-        let quoted = parsed.warnings.iter().map(|w| format!("{}={}", w.key, w.value));
+        let quoted = parsed
+            .warnings
+            .iter()
+            .map(|w| format!("{}={}", w.key, w.value));
         problems.push(Problem::LinkWarnings(quoted.collect()));
     }
     (parsed.scene, problems)

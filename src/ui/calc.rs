@@ -121,7 +121,7 @@ impl Calculator {
                     return Ok((Answer::Summary(None), Vec::new()));
                 }
                 let head = kept.head(scene)?;
-                let facts = summary::summarize(&head);
+                let facts = summary::summarize_head(&head).map_err(text)?;
                 Ok((Answer::Summary(Some(Box::new(facts))), Vec::new()))
             }
             Ask::Head { id, head } => {
@@ -147,14 +147,25 @@ impl Calculator {
                 (named.layer, Answer::Done, Vec::new())
             }
             (Source::MiniLm { .. }, _) => return Err("three files make a layer".into()),
-            (Source::Synthetic { pattern, seq_len, seed }, _) => {
+            (
+                Source::Synthetic {
+                    pattern,
+                    seq_len,
+                    seed,
+                },
+                _,
+            ) => {
                 let made = synthetic::synthetic(*pattern, *seq_len as usize, *seed, id);
                 let out = synthetic_blobs(&made.layer);
                 (made.layer, Answer::Tokens(made.tokens), out)
             }
         };
         let heads = layer.heads;
-        self.layers.push_back(Kept { id, layer, projected: vec![None; heads] });
+        self.layers.push_back(Kept {
+            id,
+            layer,
+            projected: vec![None; heads],
+        });
         while self.layers.len() > KEPT_LAYERS {
             self.layers.pop_front();
         }

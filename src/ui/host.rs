@@ -29,8 +29,12 @@ use crate::scene::{LessonId, Scene};
 /// | `parseFragment(text)` | `{fragment, warnings, version}` of any text |
 pub fn expose(state: AppState, sentence: Memo<String>) {
     let api = Object::new();
-    give(&api, "ready", move |_| future_to_promise(ready(state)).into());
-    give(&api, "scene", move |_| state.scene.with_untracked(Scene::to_fragment).into());
+    give(&api, "ready", move |_| {
+        future_to_promise(ready(state)).into()
+    });
+    give(&api, "scene", move |_| {
+        state.scene.with_untracked(Scene::to_fragment).into()
+    });
     give(&api, "set", move |text| {
         let parsed = Scene::from_fragment(&text.as_string().unwrap_or_default());
         state.scene.set(parsed.scene);
@@ -42,7 +46,11 @@ pub fn expose(state: AppState, sentence: Memo<String>) {
         // Language and theme are the reader's.
         let open = |id: LessonId| {
             state.change(|scene| {
-                *scene = Scene { lang: scene.lang, theme: scene.theme, ..id.scene() };
+                *scene = Scene {
+                    lang: scene.lang,
+                    theme: scene.theme,
+                    ..id.scene()
+                };
             });
         };
         id.map(open).is_ok().into()
@@ -52,14 +60,21 @@ pub fn expose(state: AppState, sentence: Memo<String>) {
     give(&api, "report", move |_| state.report.with_untracked(report));
     give(&api, "summary", move |_| {
         state.summary.with_untracked(|summary| {
-            let text = summary.as_ref().and_then(|(_, facts)| serde_json::to_string(&**facts).ok());
-            text.and_then(|text| js_sys::JSON::parse(&text).ok()).unwrap_or(JsValue::NULL)
+            let text = summary
+                .as_ref()
+                .and_then(|(_, facts)| serde_json::to_string(&**facts).ok());
+            text.and_then(|text| js_sys::JSON::parse(&text).ok())
+                .unwrap_or(JsValue::NULL)
         })
     });
     give(&api, "sentence", move |_| sentence.get_untracked().into());
     give(&api, "frames", |_| (driver::frames() as f64).into());
     give(&api, "latencies", |_| {
-        driver::latencies().into_iter().map(JsValue::from).collect::<Array>().into()
+        driver::latencies()
+            .into_iter()
+            .map(JsValue::from)
+            .collect::<Array>()
+            .into()
     });
     give(&api, "parseFragment", |text| {
         let parsed = Scene::from_fragment(&text.as_string().unwrap_or_default());
@@ -80,7 +95,11 @@ fn set(object: &JsValue, name: &str, value: impl Into<JsValue>) {
 fn give(api: &Object, name: &str, call: impl Fn(JsValue) -> JsValue + 'static) {
     let closure = Closure::<dyn Fn(JsValue) -> JsValue>::new(call);
     // The page's own API: it lives as long as the page.
-    set(api, name, closure.into_js_value().unchecked_into::<Function>());
+    set(
+        api,
+        name,
+        closure.into_js_value().unchecked_into::<Function>(),
+    );
 }
 
 /// One animation frame.
@@ -124,18 +143,30 @@ async fn read_map() -> Result<JsValue, JsValue> {
     set(&answer, "rows", map.rows);
     set(&answer, "cols", map.cols);
     set(&answer, "values", Float32Array::from(map.values.as_slice()));
-    set(&answer, "visible", Float32Array::from(map.visible.as_slice()));
+    set(
+        &answer,
+        "visible",
+        Float32Array::from(map.visible.as_slice()),
+    );
     Ok(answer.into())
 }
 
 fn report(report: &crate::engine::FrameReport) -> JsValue {
     let answer = Object::new();
     set(&answer, "frame", report.frame as f64);
-    set(&answer, "gpu_ms", report.gpu_ms.map_or(JsValue::NULL, JsValue::from));
+    set(
+        &answer,
+        "gpu_ms",
+        report.gpu_ms.map_or(JsValue::NULL, JsValue::from),
+    );
     if let Some((low, high)) = report.map_range {
         set(&answer, "map_range", Array::of2(&low.into(), &high.into()));
     }
     set(&answer, "output_energy", report.output_energy);
-    set(&answer, "component_energy", Float32Array::from(report.component_energy.as_slice()));
+    set(
+        &answer,
+        "component_energy",
+        Float32Array::from(report.component_energy.as_slice()),
+    );
     answer.into()
 }

@@ -29,10 +29,17 @@ pub fn Output() -> impl IntoView {
     let asked = part(app, |s| s.cjar.out_rank);
     let rank = Memo::new(move |_| {
         let d = sizes.get().model_dim().max(1);
-        if cjar.get() { asked.get().unwrap_or(d).clamp(1, d) } else { d }
+        if cjar.get() {
+            asked.get().unwrap_or(d).clamp(1, d)
+        } else {
+            d
+        }
     });
     let alt = move || {
-        let (n, d) = (sizes.get().seq_len.to_string(), sizes.get().model_dim().to_string());
+        let (n, d) = (
+            sizes.get().seq_len.to_string(),
+            sizes.get().model_dim().to_string(),
+        );
         words::OUT_ALT.fill(lang.get(), &[("n", &n), ("d", &d)])
     };
     view! {
@@ -102,7 +109,11 @@ fn Spectrum(
         bars.into_iter()
             .enumerate()
             .map(|(at, height)| {
-                let class = if (at as f64) < kept { "bar is-kept" } else { "bar" };
+                let class = if (at as f64) < kept {
+                    "bar is-kept"
+                } else {
+                    "bar"
+                };
                 let height = (height * 64.0).max(0.5);
                 view! {
                     <rect
@@ -149,10 +160,17 @@ fn Errors(
 ) -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let kept = move || app.sigma.with(|sigma| energy_kept(sigma, rank.get() as usize));
+    let kept = move || {
+        app.sigma
+            .with(|sigma| energy_kept(sigma, rank.get() as usize))
+    };
     let dash = || "–".to_owned();
     let energy = move || kept().map_or_else(dash, number::percent_fine);
-    let error_w = move || kept().map_or_else(dash, |kept| number::percent_fine((1.0 - kept).max(0.0).sqrt()));
+    let error_w = move || {
+        kept().map_or_else(dash, |kept| {
+            number::percent_fine((1.0 - kept).max(0.0).sqrt())
+        })
+    };
     let error_y = move || {
         let rank = rank.get() as usize;
         app.report

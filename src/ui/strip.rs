@@ -16,7 +16,12 @@ pub fn Strip(
     room: RwSignal<(f64, f64)>,
 ) -> impl IntoView {
     let app = AppState::get();
-    let Derived { lang, sizes, narrow, .. } = Derived::get();
+    let Derived {
+        lang,
+        sizes,
+        narrow,
+        ..
+    } = Derived::get();
     let canvas = NodeRef::<html::Canvas>::new();
     Effect::new(move |_| {
         if let Some(canvas) = canvas.get() {
@@ -26,7 +31,11 @@ pub fn Strip(
     on_cleanup(|| driver::detach(CanvasSlot::Strip));
     let grid = Memo::new(move |_| {
         let ((width, height), heads) = (room.get(), sizes.get().heads);
-        if narrow.get() { StripGrid::across(heads, width) } else { StripGrid::down(heads, height) }
+        if narrow.get() {
+            StripGrid::across(heads, width)
+        } else {
+            StripGrid::down(heads, height)
+        }
     });
     Effect::new(move |_| app.strip.set(grid.get()));
     let chosen = part(app, |s| s.view.head);

@@ -1,7 +1,7 @@
 //! The device: how it is asked for, what it can do, and how its troubles become [`EngineError`]s.
 //! The one place that judges capabilities.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::engine::sizes::{Allowed, max_seq_len};
@@ -72,6 +72,7 @@ pub struct Context {
     /// What went wrong.
     pub troubles: Arc<Troubles>,
     in_flight: Arc<AtomicU32>,
+    finished: Arc<AtomicU64>,
 }
 
 impl Context {
@@ -151,6 +152,7 @@ impl Context {
             capabilities,
             troubles,
             in_flight: Arc::default(),
+            finished: Arc::default(),
         })
     }
 
@@ -177,6 +179,21 @@ impl Context {
         self.queue.on_submitted_work_done(move || {
             count.fetch_sub(1, Ordering::Relaxed);
         });
+    }
+
+    /// Notes `frame` as finished once everything submitted so far is.
+    pub fn announce(&self, frame: u64) {
+        let finished = Arc::clone(&self.finished);
+        self.queue.on_submitted_work_done(move || {
+            finished.fetch_max(frame, Ordering::Relaxed);
+        });
+    }
+
+    /// The newest frame that was announced and is finished.
+    pub fn finished(&self) -> u64 {
+        #[cfg(not(target_arch = "wasm32"))]
+        let _ = self.device.poll(wgpu::PollType::Poll);
+        self.finished.load(Ordering::Relaxed)
     }
 
     /// Submits that the device has not finished.

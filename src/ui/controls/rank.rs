@@ -70,7 +70,13 @@ pub fn MoreScore() -> impl IntoView {
     let app = AppState::get();
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
     let lang = Derived::get().lang;
-    let title = move || if cjar.get() { words::MORE_RANKS } else { words::SCALE };
+    let title = move || {
+        if cjar.get() {
+            words::MORE_RANKS
+        } else {
+            words::SCALE
+        }
+    };
     view! {
         <details class="group">
             <summary>{move || title().pick(lang.get())}</summary>
