@@ -17,12 +17,18 @@ const LINE: f64 = 13.0;
 pub fn labels(extent: f64, count: u32) -> Labels {
     let pitch = extent / f64::from(count.max(1));
     if pitch.is_nan() || pitch <= 0.0 {
-        return Labels { step: count.max(1), slanted: false };
+        return Labels {
+            step: count.max(1),
+            slanted: false,
+        };
     }
     // A slanted line needs 1/sin 45° more along the axis.
     let slanted = pitch >= LINE * std::f64::consts::SQRT_2;
     let fit = (LINE / pitch).ceil().max(1.0) as u32;
-    Labels { step: round_step(fit), slanted }
+    Labels {
+        step: round_step(fit),
+        slanted,
+    }
 }
 
 /// The next of 1, 2, 5, 10, 20, 50 …, so that labelled positions are easy to count.
@@ -51,7 +57,11 @@ pub fn shorten(token: &str, max: usize) -> String {
     if token.chars().count() <= max {
         token.to_owned()
     } else {
-        token.chars().take(max.saturating_sub(1)).chain(['…']).collect()
+        token
+            .chars()
+            .take(max.saturating_sub(1))
+            .chain(['…'])
+            .collect()
     }
 }
 
@@ -65,16 +75,37 @@ mod tests {
             for extent in [40.0, 300.0, 700.0, 1200.0] {
                 let fit = labels(extent, count);
                 let distance = extent / f64::from(count) * f64::from(fit.step);
-                assert!(distance >= LINE || fit.step >= count, "{count} in {extent}: {fit:?}");
+                assert!(
+                    distance >= LINE || fit.step >= count,
+                    "{count} in {extent}: {fit:?}"
+                );
             }
         }
     }
 
     #[test]
     fn a_sentence_on_a_desk_has_every_label_slanted() {
-        assert_eq!(labels(600.0, 24), Labels { step: 1, slanted: true });
-        assert_eq!(labels(320.0, 24), Labels { step: 1, slanted: false });
-        assert_eq!(labels(600.0, 120), Labels { step: 5, slanted: false });
+        assert_eq!(
+            labels(600.0, 24),
+            Labels {
+                step: 1,
+                slanted: true
+            }
+        );
+        assert_eq!(
+            labels(320.0, 24),
+            Labels {
+                step: 1,
+                slanted: false
+            }
+        );
+        assert_eq!(
+            labels(600.0, 120),
+            Labels {
+                step: 5,
+                slanted: false
+            }
+        );
     }
 
     #[test]

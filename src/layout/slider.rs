@@ -74,9 +74,21 @@ impl Track {
 mod tests {
     use super::*;
 
-    const W: Track = Track { min: 0.0, max: 65_535.0, step: 1.0 };
-    const SHORT: Track = Track { min: 0.0, max: 23.0, step: 1.0 };
-    const FINE: Track = Track { min: -5.0, max: 5.0, step: 0.05 };
+    const W: Track = Track {
+        min: 0.0,
+        max: 65_535.0,
+        step: 1.0,
+    };
+    const SHORT: Track = Track {
+        min: 0.0,
+        max: 23.0,
+        step: 1.0,
+    };
+    const FINE: Track = Track {
+        min: -5.0,
+        max: 5.0,
+        step: 0.05,
+    };
 
     #[test]
     fn short_tracks_are_even_and_long_ones_go_by_ratio() {

@@ -3,8 +3,8 @@
 /// Gap between two small maps in CSS pixels.
 pub const GAP: f64 = 4.0;
 
-/// Smallest edge of a small map that can still be pointed at, in CSS pixels.
-const SMALLEST: f64 = 40.0;
+/// Smallest edge of a small map that can still be pointed at, in CSS pixels (WCAG 2.2, 2.5.8).
+const SMALLEST: f64 = 24.0;
 
 /// Largest edge: four heads of a synthetic layer need not be posters.
 const LARGEST: f64 = 88.0;
@@ -22,7 +22,11 @@ pub struct StripGrid {
 
 impl Default for StripGrid {
     fn default() -> Self {
-        Self { columns: 1, lines: 1, edge: 0.0 }
+        Self {
+            columns: 1,
+            lines: 1,
+            edge: 0.0,
+        }
     }
 }
 
@@ -31,18 +35,33 @@ impl StripGrid {
     /// be pointed at, all lines equally full.
     pub fn across(heads: u32, along: f64) -> Self {
         let heads = heads.max(1);
+        let along = if along.is_finite() { along } else { 0.0 };
         let fit = ((along + GAP) / (SMALLEST + GAP)).floor().max(1.0) as u32;
         let lines = heads.div_ceil(fit.min(heads));
         let columns = heads.div_ceil(lines);
         let gaps = f64::from(columns - 1) * GAP;
-        let edge = ((along - gaps) / f64::from(columns)).floor().clamp(0.0, LARGEST);
-        Self { columns, lines, edge }
+        let edge = ((along - gaps) / f64::from(columns))
+            .floor()
+            .clamp(0.0, LARGEST);
+        Self {
+            columns,
+            lines,
+            edge,
+        }
     }
 
     /// The same, filled from top to bottom: beside the map rather than under it.
     pub fn down(heads: u32, along: f64) -> Self {
-        let Self { columns, lines, edge } = Self::across(heads, along);
-        Self { columns: lines, lines: columns, edge }
+        let Self {
+            columns,
+            lines,
+            edge,
+        } = Self::across(heads, along);
+        Self {
+            columns: lines,
+            lines: columns,
+            edge,
+        }
     }
 
     /// Width and height in CSS pixels.
@@ -58,9 +77,18 @@ mod tests {
 
     #[test]
     fn twelve_heads() {
-        assert_eq!(StripGrid::across(12, 700.0), StripGrid { columns: 12, lines: 1, edge: 54.0 });
+        assert_eq!(
+            StripGrid::across(12, 700.0),
+            StripGrid {
+                columns: 12,
+                lines: 1,
+                edge: 54.0
+            }
+        );
         let phone = StripGrid::across(12, 358.0);
-        assert_eq!((phone.columns, phone.lines), (6, 2));
+        assert_eq!((phone.columns, phone.lines, phone.edge), (12, 1, 26.0));
+        let small = StripGrid::across(12, 300.0);
+        assert_eq!((small.columns, small.lines), (6, 2));
         let desk = StripGrid::down(12, 600.0);
         assert_eq!((desk.columns, desk.lines), (1, 12));
         assert!(desk.size().1 <= 600.0);
@@ -71,7 +99,9 @@ mod tests {
         for heads in 1..40 {
             for along in [-5.0, 0.0, 100.0, 358.0, 5_000.0, f64::NAN] {
                 let grid = StripGrid::across(heads, along);
-                assert!(grid.columns * grid.lines >= heads && grid.columns * (grid.lines - 1) < heads);
+                assert!(
+                    grid.columns * grid.lines >= heads && grid.columns * (grid.lines - 1) < heads
+                );
                 assert!(grid.edge <= LARGEST);
             }
         }

@@ -7,7 +7,12 @@ const FEWEST: u32 = 4;
 
 /// The whole map of L tokens.
 pub fn whole(seq_len: u32) -> Rect {
-    Rect { row: 0, col: 0, rows: seq_len.max(1), cols: seq_len.max(1) }
+    Rect {
+        row: 0,
+        col: 0,
+        rows: seq_len.max(1),
+        cols: seq_len.max(1),
+    }
 }
 
 /// The rectangle on screen: what is asked for, kept inside the map.
@@ -16,7 +21,12 @@ pub fn shown(rect: Option<Rect>, seq_len: u32) -> Rect {
     rect.map_or(all, |r| {
         let rows = r.rows.clamp(1, all.rows);
         let cols = r.cols.clamp(1, all.cols);
-        Rect { row: r.row.min(all.rows - rows), col: r.col.min(all.cols - cols), rows, cols }
+        Rect {
+            row: r.row.min(all.rows - rows),
+            col: r.col.min(all.cols - cols),
+            rows,
+            cols,
+        }
     })
 }
 
@@ -33,7 +43,15 @@ pub fn scaled(rect: Rect, factor: f64, (x, y): (f64, f64), seq_len: u32) -> Opti
     };
     let (row, rows) = axis(rect.row, rect.rows, y.clamp(0.0, 1.0));
     let (col, cols) = axis(rect.col, rect.cols, x.clamp(0.0, 1.0));
-    some_part(Rect { row, col, rows, cols }, seq_len)
+    some_part(
+        Rect {
+            row,
+            col,
+            rows,
+            cols,
+        },
+        seq_len,
+    )
 }
 
 /// `rect` moved by whole cells, kept inside the map.
@@ -96,7 +114,15 @@ mod tests {
     fn zooming_in_and_out_comes_back_to_all() {
         let all = whole(24);
         let inner = scaled(all, 0.5, (0.5, 0.5), 24).unwrap();
-        assert_eq!(inner, Rect { row: 6, col: 6, rows: 12, cols: 12 });
+        assert_eq!(
+            inner,
+            Rect {
+                row: 6,
+                col: 6,
+                rows: 12,
+                cols: 12
+            }
+        );
         assert_eq!(scaled(inner, 2.0, (0.5, 0.5), 24), None);
     }
 
@@ -124,17 +150,42 @@ mod tests {
 
     #[test]
     fn a_rectangle_from_a_link_is_kept_inside() {
-        let wild = Rect { row: 900, col: 7, rows: 0, cols: 4_000_000_000 };
-        assert_eq!(shown(Some(wild), 24), Rect { row: 23, col: 0, rows: 1, cols: 24 });
+        let wild = Rect {
+            row: 900,
+            col: 7,
+            rows: 0,
+            cols: 4_000_000_000,
+        };
+        assert_eq!(
+            shown(Some(wild), 24),
+            Rect {
+                row: 23,
+                col: 0,
+                rows: 1,
+                cols: 24
+            }
+        );
     }
 
     #[test]
     fn cells_and_bands_agree() {
-        let rect = Rect { row: 4, col: 8, rows: 4, cols: 8 };
+        let rect = Rect {
+            row: 4,
+            col: 8,
+            rows: 4,
+            cols: 8,
+        };
         assert_eq!(cell_at(rect, (0.99, 0.0)), Some((4, 15)));
         assert_eq!(cell_at(rect, (1.0, 0.5)), None);
         assert_eq!(band(8, 8, 10), Some((0.25, 0.125)));
         assert_eq!(band(8, 8, 16), None);
-        assert_eq!(showing(rect, (2, 20), 24), Some(Rect { row: 2, col: 13, ..rect }));
+        assert_eq!(
+            showing(rect, (2, 20), 24),
+            Some(Rect {
+                row: 2,
+                col: 13,
+                ..rect
+            })
+        );
     }
 }

@@ -66,8 +66,14 @@ pub fn Legend() -> impl IntoView {
         let drawn = app.report.with(|report| report.map_range);
         app.scene.with(|scene| ends(scene, drawn))
     });
-    let lo = move || ends.get().map_or_else(|| "–".to_owned(), |(lo, _)| number::weight(lo));
-    let hi = move || ends.get().map_or_else(|| "–".to_owned(), |(_, hi)| number::weight(hi));
+    let lo = move || {
+        ends.get()
+            .map_or_else(|| "–".to_owned(), |(lo, _)| number::weight(lo))
+    };
+    let hi = move || {
+        ends.get()
+            .map_or_else(|| "–".to_owned(), |(_, hi)| number::weight(hi))
+    };
     view! {
         <div
             class="legend"

@@ -11,7 +11,12 @@ use crate::words::{lessons as words, page};
 pub fn open(app: AppState, id: LessonId) {
     app.change(|scene| {
         let begun = id.scene();
-        *scene = Scene { lang: scene.lang, theme: scene.theme, show: std::mem::take(&mut scene.show), ..begun };
+        *scene = Scene {
+            lang: scene.lang,
+            theme: scene.theme,
+            show: std::mem::take(&mut scene.show),
+            ..begun
+        };
     });
 }
 

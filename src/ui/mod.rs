@@ -7,6 +7,8 @@ pub mod board;
 pub mod controls;
 pub mod cost;
 pub mod derived;
+// Until the driver is complete the page stands without an engine.
+#[path = "stub.rs"]
 pub mod driver;
 pub mod header;
 pub mod inspector;
@@ -31,7 +33,8 @@ use leptos::prelude::*;
 /// Starts the page.
 pub fn start() {
     console_error_panic_hook::set_once();
-    let scene = crate::scene::Scene::from_fragment(&window().location().hash().unwrap_or_default()).scene;
+    let scene =
+        crate::scene::Scene::from_fragment(&window().location().hash().unwrap_or_default()).scene;
     let state = state::AppState::new(scene, false);
     mount_to_body(move || view! { <app::App app=state /> });
 }

@@ -50,14 +50,17 @@ pub fn Share() -> impl IntoView {
                 .ok()
                 .filter(|it| !it.is_undefined());
             let done = match clipboard {
-                Some(_) => JsFuture::from(window().navigator().clipboard().write_text(&text)).await.is_ok(),
+                Some(_) => JsFuture::from(window().navigator().clipboard().write_text(&text))
+                    .await
+                    .is_ok(),
                 None => false,
             };
             if done {
                 copied.set(Some(which));
                 set_timeout(move || copied.set(None), std::time::Duration::from_secs(2));
             } else {
-                app.problems.update(|all| all.push(Problem::Clipboard(text)));
+                app.problems
+                    .update(|all| all.push(Problem::Clipboard(text)));
             }
         });
     };

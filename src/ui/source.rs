@@ -12,7 +12,12 @@ use crate::words::{self, page as words_page};
 const LAYERS: u8 = 6;
 
 const PASSAGES: [Passage; 3] = [Passage::Sentence, Passage::Paragraph, Passage::Page];
-const PATTERNS: [Pattern; 4] = [Pattern::Random, Pattern::Repeated, Pattern::Local, Pattern::LongRange];
+const PATTERNS: [Pattern; 4] = [
+    Pattern::Random,
+    Pattern::Repeated,
+    Pattern::Local,
+    Pattern::LongRange,
+];
 
 /// Source, and what the source needs: layer, or length and seed; then the head.
 #[component]
@@ -36,12 +41,21 @@ pub fn SourcePick() -> impl IntoView {
                     Source::MiniLm { text, layer }
                 }
                 (None, at) => {
-                    let pattern = at.and_then(|at| PATTERNS.get(at)).copied().unwrap_or_default();
+                    let pattern = at
+                        .and_then(|at| PATTERNS.get(at))
+                        .copied()
+                        .unwrap_or_default();
                     match s.source {
-                        Source::Synthetic { seq_len, seed, .. } => {
-                            Source::Synthetic { pattern, seq_len, seed }
-                        }
-                        Source::MiniLm { .. } => Source::Synthetic { pattern, seq_len: 64, seed: 1 },
+                        Source::Synthetic { seq_len, seed, .. } => Source::Synthetic {
+                            pattern,
+                            seq_len,
+                            seed,
+                        },
+                        Source::MiniLm { .. } => Source::Synthetic {
+                            pattern,
+                            seq_len: 64,
+                            seed: 1,
+                        },
                     }
                 }
             };
@@ -51,7 +65,8 @@ pub fn SourcePick() -> impl IntoView {
         });
     };
     let real = Memo::new(move |_| chosen.get() < PASSAGES.len());
-    let option = |at: usize, text: words::Text| view! { <option value=at.to_string()>{t(text)}</option> };
+    let option =
+        |at: usize, text: words::Text| view! { <option value=at.to_string()>{t(text)}</option> };
     view! {
         <label class="field" for="source">
             <span>{t(words_page::SOURCE)}</span>
@@ -171,7 +186,10 @@ fn SyntheticSizes() -> impl IntoView {
         Source::Synthetic { seq_len, seed, .. } => (seq_len, seed),
         Source::MiniLm { .. } => (0, 0),
     });
-    let number = move |id: &'static str, label: words::Text, most: u32, of: fn((u32, u32)) -> u32,
+    let number = move |id: &'static str,
+                       label: words::Text,
+                       most: u32,
+                       of: fn((u32, u32)) -> u32,
                        edit: fn(&mut u32, &mut u32, u32)| {
         let least = u32::from(id == "length");
         let on_change = move |ev: web_sys::Event| {
@@ -223,8 +241,10 @@ fn Loading() -> impl IntoView {
     let text = move || {
         let kilo = |bytes: u64| words::number::count(bytes.div_ceil(1000));
         progress.get().map(|(done, total)| match total {
-            Some(total) => words_page::LOADED_OF
-                .fill(lang.get(), &[("done", &kilo(done)), ("total", &kilo(total))]),
+            Some(total) => words_page::LOADED_OF.fill(
+                lang.get(),
+                &[("done", &kilo(done)), ("total", &kilo(total))],
+            ),
             None => words_page::LOADED.fill(lang.get(), &[("done", &kilo(done))]),
         })
     };

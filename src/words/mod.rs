@@ -122,11 +122,22 @@ mod tests {
     #[test]
     fn no_text_is_empty_and_none_is_left_untranslated() {
         for (name, text) in all() {
-            assert!(!text.en.trim().is_empty() && !text.zh.trim().is_empty(), "{name}");
+            assert!(
+                !text.en.trim().is_empty() && !text.zh.trim().is_empty(),
+                "{name}"
+            );
             // Prose has a space in English; its Chinese must hold a Chinese character.
-            if text.en.split_whitespace().filter(|w| w.chars().all(char::is_alphabetic)).count() > 2 {
+            if text
+                .en
+                .split_whitespace()
+                .filter(|w| w.chars().all(char::is_alphabetic))
+                .count()
+                > 2
+            {
                 assert!(
-                    text.zh.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)),
+                    text.zh
+                        .chars()
+                        .any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)),
                     "{name} is not translated"
                 );
             }

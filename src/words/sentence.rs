@@ -103,7 +103,9 @@ pub fn quoted(tokens: &[String], at: usize) -> String {
 }
 
 fn habit(lang: Lang, facts: &Facts) -> String {
-    let Facts { summary, tokens, .. } = *facts;
+    let Facts {
+        summary, tokens, ..
+    } = *facts;
     let head = facts.scene.view.head.to_string();
     let offset = summary.offset.filter(|(_, share)| *share >= 0.2);
     let favourite = summary.favourite.filter(|(_, share)| *share >= 0.2);
@@ -168,7 +170,12 @@ fn habit(lang: Lang, facts: &Facts) -> String {
 }
 
 fn window(lang: Lang, facts: &Facts, windowed: bool) -> String {
-    let Facts { scene, summary, tokens, .. } = *facts;
+    let Facts {
+        scene,
+        summary,
+        tokens,
+        ..
+    } = *facts;
     let keys = range(summary.visible_min, summary.visible_max);
     let n = tokens.len().to_string();
     let (left, right) = facts.reach;
@@ -178,7 +185,12 @@ fn window(lang: Lang, facts: &Facts, windowed: bool) -> String {
         let side = |reach: Option<i32>| {
             reach.map_or_else(|| "∞".to_owned(), |r| number::fixed(f64::from(r), 0))
         };
-        let values = [("left", &*side(left)), ("right", &side(right)), ("keys", &keys), ("n", &n)];
+        let values = [
+            ("left", &*side(left)),
+            ("right", &side(right)),
+            ("keys", &keys),
+            ("n", &n),
+        ];
         KEEPS_EXPLICIT.fill(lang, &values)
     } else {
         let w = scene.window.size.to_string();

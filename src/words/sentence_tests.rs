@@ -2,7 +2,9 @@ use super::*;
 use crate::scene::{Cjar, Window};
 
 fn tokens() -> Vec<String> {
-    ["[CLS]", "the", "children", "walked"].map(String::from).to_vec()
+    ["[CLS]", "the", "children", "walked"]
+        .map(String::from)
+        .to_vec()
 }
 
 fn say(scene: &Scene, summary: &Summary) -> [String; 2] {
@@ -28,7 +30,10 @@ fn full_attention_names_the_habit_that_is_strongest() {
     };
     let scene = Scene::default();
     let [en, zh] = say(&scene, &summary);
-    assert_eq!(en, "Head 8 mostly looks one token to the right: 62 % of the weight on average.");
+    assert_eq!(
+        en,
+        "Head 8 mostly looks one token to the right: 62 % of the weight on average."
+    );
     assert_eq!(zh, "第 8 头主要看向右边第一个词元:平均占权重的 62 %。");
     summary.favourite = Some((0, 0.7));
     assert_eq!(
@@ -41,7 +46,10 @@ fn full_attention_names_the_habit_that_is_strongest() {
         ..Summary::default()
     };
     let [en, _] = say(&scene, &summary);
-    assert!(en.contains("4 equal keys") && en.contains("0.18, goes from “walked” to “children”"), "{en}");
+    assert!(
+        en.contains("4 equal keys") && en.contains("0.18, goes from “walked” to “children”"),
+        "{en}"
+    );
 }
 
 #[test]
@@ -53,7 +61,13 @@ fn a_window_says_what_is_kept_and_what_is_lost() {
     let summary = Summary {
         visible_min: 3,
         visible_max: 5,
-        lost: Some(Lost { mean: 0.3, row: 2, share: 0.61, key: 0, key_share: 0.4 }),
+        lost: Some(Lost {
+            mean: 0.3,
+            row: 2,
+            share: 0.61,
+            key: 0,
+            key_share: 0.4,
+        }),
         ..Summary::default()
     };
     let [en, zh] = say(&scene, &summary);
@@ -62,7 +76,10 @@ fn a_window_says_what_is_kept_and_what_is_lost() {
         "With w = 2 each token keeps 3–5 of 4 keys; row “children” loses 61 % of its weight, most of it on “[CLS]”."
     );
     assert!(zh.contains("“children” 行失去 61 % 的权重"), "{zh}");
-    let all = Summary { lost: None, ..summary };
+    let all = Summary {
+        lost: None,
+        ..summary
+    };
     assert!(say(&scene, &all)[0].ends_with("this is full attention."));
 }
 
@@ -70,10 +87,17 @@ fn a_window_says_what_is_kept_and_what_is_lost() {
 fn the_literal_formula_owns_up_to_its_signs() {
     let scene = Scene {
         mechanism: Mechanism::Cjar,
-        cjar: Cjar { reading: Reading::Product, ..Cjar::default() },
+        cjar: Cjar {
+            reading: Reading::Product,
+            ..Cjar::default()
+        },
         ..Scene::default()
     };
-    let summary = Summary { negative: 0.48, row_sum: (-1.25, 3.5), ..Summary::default() };
+    let summary = Summary {
+        negative: 0.48,
+        row_sum: (-1.25, 3.5),
+        ..Summary::default()
+    };
     assert_eq!(
         say(&scene, &summary)[0],
         "48 % of the visible weights are negative, and rows sum to between −1.25 and 3.50 instead of 1."
@@ -82,29 +106,57 @@ fn the_literal_formula_owns_up_to_its_signs() {
 
 #[test]
 fn a_bias_says_how_far_it_moves_weights() {
-    let mut scene = Scene { mechanism: Mechanism::Cjar, ..Scene::default() };
-    let summary = Summary { moved: 0.234_5, ..Summary::default() };
+    let mut scene = Scene {
+        mechanism: Mechanism::Cjar,
+        ..Scene::default()
+    };
+    let summary = Summary {
+        moved: 0.234_5,
+        ..Summary::default()
+    };
     assert!(say(&scene, &summary)[0].starts_with("No bias is set yet"));
     scene.cjar.p_k.amplitude = 1.0;
-    assert_eq!(say(&scene, &summary)[0], "P_K moves weights by at most 0.234.");
+    assert_eq!(
+        say(&scene, &summary)[0],
+        "P_K moves weights by at most 0.234."
+    );
     scene.cjar.s.amplitude = 1.0;
-    assert_eq!(say(&scene, &summary)[0], "P_K and s moves weights by at most 0.234.");
+    assert_eq!(
+        say(&scene, &summary)[0],
+        "P_K and s moves weights by at most 0.234."
+    );
     scene.cjar.s.amplitude = 0.0;
     scene.cjar.p_k.per_position = false;
     assert!(say(&scene, &summary)[0].contains("moves no weight at all"));
     scene.cjar.out_rank = Some(64);
-    assert!(say(&scene, &summary)[0].ends_with("Rank 64 keeps 91.4 % of W_O's energy; the map does not change."));
+    assert!(
+        say(&scene, &summary)[0]
+            .ends_with("Rank 64 keeps 91.4 % of W_O's energy; the map does not change.")
+    );
 }
 
 #[test]
 fn explicit_reach_and_empty_rows_are_named() {
     let scene = Scene {
         mechanism: Mechanism::Window,
-        window: Window { convention: Convention::Explicit, left: None, right: Some(-1), ..Window::default() },
+        window: Window {
+            convention: Convention::Explicit,
+            left: None,
+            right: Some(-1),
+            ..Window::default()
+        },
         ..Scene::default()
     };
-    let summary = Summary { visible_max: 3, empty_rows: 1, lost: Some(Lost::default()), ..Summary::default() };
+    let summary = Summary {
+        visible_max: 3,
+        empty_rows: 1,
+        lost: Some(Lost::default()),
+        ..Summary::default()
+    };
     let [en, _] = say(&scene, &summary);
-    assert!(en.starts_with("With (∞, −1) each token keeps 0–3 of 4 keys"), "{en}");
+    assert!(
+        en.starts_with("With (∞, −1) each token keeps 0–3 of 4 keys"),
+        "{en}"
+    );
     assert!(en.ends_with("1 rows see no key and are empty."), "{en}");
 }

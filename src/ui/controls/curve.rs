@@ -31,7 +31,10 @@ pub fn ScoreCurve() -> impl IntoView {
     let limits = Memo::new(move |_| points.with(|p| extent(p)));
     let range = move |text: Text| {
         let (lo, hi) = limits.get();
-        let values = [("lo", &*number::fixed(lo, 2)), ("hi", &*number::fixed(hi, 2))];
+        let values = [
+            ("lo", &*number::fixed(lo, 2)),
+            ("hi", &*number::fixed(hi, 2)),
+        ];
         text.fill(lang.get(), &values)
     };
     let consequence = Signal::derive(move || {
@@ -125,7 +128,9 @@ fn reach_of(seq_len: u32) -> u32 {
 
 /// s at the offsets −reach ..= reach.
 fn sample(curve: &Curve, reach: i32) -> Vec<f64> {
-    (-reach..=reach).map(|offset| curve.at_offset(f64::from(offset))).collect()
+    (-reach..=reach)
+        .map(|offset| curve.at_offset(f64::from(offset)))
+        .collect()
 }
 
 /// Smallest and largest value.
