@@ -25,12 +25,23 @@ pub fn Board() -> impl IntoView {
     let heads = part(app, move |s| is_shown(s, app.embedded, Control::Heads));
     let node = NodeRef::<html::Div>::new();
     let frame = NodeRef::<html::Div>::new();
+    let plot = NodeRef::<html::Div>::new();
     let extent = measured(frame);
+    let outer = measured(plot);
+    let narrow = Derived::get().narrow;
+    // Beside the map the strip is as high as it; under it, as wide as everything.
+    let room = Memo::new(move |_| {
+        if narrow.get() {
+            outer.get().0
+        } else {
+            extent.get().1
+        }
+    });
     let pointer = Pointer::new(node);
     view! {
         <Toolbar view=view pointer=pointer />
         <div class="stage" class:has-strip=move || heads.get()>
-            <div class="plot">
+            <div class="plot" node_ref=plot>
                 <p class="axis-title axis-title-k">{t(words::KEY_AXIS)}</p>
                 <p class="axis-title axis-title-q">
                     <span>{t(words::QUERY_AXIS)}</span>
@@ -41,7 +52,7 @@ pub fn Board() -> impl IntoView {
                     <MapCanvas node=node pointer=pointer />
                 </div>
                 <Show when=move || heads.get()>
-                    <Strip room=extent />
+                    <Strip room=room />
                 </Show>
             </div>
         </div>

@@ -3,6 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 
+use crate::attention::low_rank;
 use crate::scene::Mechanism;
 use crate::ui::controls::rank::{OutputRank, energy_kept};
 use crate::ui::derived::{Derived, part, t};
@@ -167,19 +168,25 @@ fn Errors(
     let dash = || "–".to_owned();
     let energy = move || kept().map_or_else(dash, number::percent_fine);
     let error_w = move || {
-        kept().map_or_else(dash, |kept| {
-            number::percent_fine((1.0 - kept).max(0.0).sqrt())
+        app.sigma.with(|sigma| {
+            if sigma.is_empty() {
+                return dash();
+            }
+            number::percent_fine(low_rank::weight_error(sigma, rank.get() as usize))
         })
     };
     let error_y = move || {
         let rank = rank.get() as usize;
-        app.report
-            .with(|report| {
-                app.sigma.with(|sigma| {
-                    output_error(sigma, &report.component_energy, report.output_energy, rank)
-                })
+        app.report.with(|report| {
+            app.sigma.with(|sigma| {
+                let energies = &report.component_energy;
+                if sigma.is_empty() || sigma.len() != energies.len() {
+                    return dash();
+                }
+                let total = f64::from(report.output_energy);
+                number::percent_fine(low_rank::output_error(sigma, energies, total, rank))
             })
-            .map_or_else(dash, number::percent_fine)
+        })
     };
     let params = move || {
         let (d, r) = (u64::from(sizes.get().model_dim()), u64::from(rank.get()));
@@ -214,18 +221,4 @@ fn Errors(
         </table>
         <p class="aside">{half}</p>
     }
-}
-
-/// ‖Y − Y_r‖/‖Y‖ from ‖T_c‖² and σ: the columns of W_2 are √σ_c times orthonormal vectors.
-fn output_error(sigma: &[f32], energy: &[f32], total: f32, rank: usize) -> Option<f64> {
-    if sigma.len() != energy.len() || energy.is_empty() || total.is_nan() || total <= 0.0 {
-        return None;
-    }
-    let lost: f64 = sigma
-        .iter()
-        .zip(energy)
-        .skip(rank)
-        .map(|(&s, &t)| f64::from(s) * f64::from(t))
-        .sum();
-    Some((lost / f64::from(total)).max(0.0).sqrt())
 }

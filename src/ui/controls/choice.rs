@@ -61,8 +61,9 @@ where
         .enumerate()
         .map(|(at, option)| {
             let id = format!("{name}-{at}");
+            let target = id.clone();
             view! {
-                <label class="option" for=id.clone()>
+                <label class="option" for=target>
                     <input
                         type="radio"
                         name=name

@@ -184,6 +184,7 @@ fn Side(
         event_target::<web_sys::HtmlInputElement>(&ev).set_value(&now);
     };
     let unlimited = format!("{id}-unlimited");
+    let target = unlimited.clone();
     view! {
         <div class="side-reach">
             <label for=id>{t(label)}</label>
@@ -198,7 +199,7 @@ fn Side(
                 prop:value=move || value.get().map(|n| n.to_string()).unwrap_or_default()
                 on:change=on_change
             />
-            <label class="check" for=unlimited.clone()>
+            <label class="check" for=target>
                 <input
                     type="checkbox"
                     id=unlimited

@@ -15,7 +15,7 @@ use crate::attention::reference::Head;
 use crate::engine::Engine;
 use crate::engine::gpu::GpuEngine;
 use crate::scene::resolve::Sizes;
-use crate::scene::{Quantity, Scene, View};
+use crate::scene::{Scene, View};
 use crate::ui::calc::{self, Answer, Ask};
 use crate::ui::state::{AppState, CellNumbers, LoadedLayer};
 use crate::ui::worker::Client;
