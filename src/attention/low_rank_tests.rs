@@ -15,6 +15,8 @@ fn row_major_of(matrix: &DMatrix<f64>) -> Vec<f64> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
     /// The small core gives what the SVD of the whole q k'ᵀ gives.
     #[test]
     fn score_factors_are_the_best_of_the_whole(

@@ -5,6 +5,7 @@ pub mod bias;
 pub mod check;
 pub mod compare;
 pub mod config;
+pub mod cost;
 pub mod layer;
 pub mod low_rank;
 pub mod output;

@@ -1,5 +1,9 @@
 //! Facts about the picture of one head, from which the page makes its sentence. All in f64.
 
+use super::config::Config;
+use super::layer::{Biases, Layer};
+use super::reference::{Head, ReferenceError, Row};
+
 /// Facts of one head's weights.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Summary {
@@ -45,3 +49,198 @@ pub struct Lost {
     /// The weight it had put there.
     pub key_share: f64,
 }
+
+/// Offsets j − i that [`Summary::offset`] looks at.
+const OFFSETS: [i32; 7] = [-3, -2, -1, 0, 1, 2, 3];
+
+/// The facts of head `head`, from `layer`, `config` and `biases` as they are drawn. O(L² · d_h)
+/// at most three times over: the head itself, full attention if keys are masked, and the head
+/// without P_K and s if it has them. In a preview the one head is head 0.
+///
+/// # Errors
+/// As [`Head::new`].
+pub fn summarize(
+    layer: &Layer,
+    config: &Config,
+    biases: &Biases,
+    head: usize,
+) -> Result<Summary, ReferenceError> {
+    summarize_head(&Head::new(layer, config, biases, head)?)
+}
+
+/// As [`summarize`], of a head that is there already.
+///
+/// # Errors
+/// As [`Head::without_biases`].
+pub fn summarize_head(here: &Head) -> Result<Summary, ReferenceError> {
+    let plain = here.without_biases()?;
+    let config = here.config();
+    let l = here.seq_len;
+    let mut gather = Gather::new(l);
+    let mut lost = LostSum::default();
+    for i in 0..l {
+        let row = here.row(i);
+        gather.row(i, &row);
+        if row.keys.len() < l {
+            lost.row(i, here, &row);
+        }
+        if let Some(plain) = &plain {
+            // Both rows have the same keys: the mask does not depend on the biases.
+            for (a, b) in row.weights.iter().zip(plain.row(i).weights) {
+                gather.summary.moved = gather.summary.moved.max((a - b).abs());
+            }
+        }
+    }
+    let mut summary = gather.finish();
+    summary.lost = lost.finish(l);
+    let one_softmax = !config.reading.is_signed() && config.segment_len(l) >= l;
+    if !one_softmax {
+        summary.entropy = None;
+    }
+    Ok(summary)
+}
+
+/// Sums over the rows of one map.
+struct Gather {
+    summary: Summary,
+    /// Σ_i A_ij for every key.
+    columns: Vec<f64>,
+    /// Σ_i A_{i, i+o} for every offset.
+    offsets: Vec<f64>,
+    cells: usize,
+    negative: usize,
+    entropy: f64,
+}
+
+impl Gather {
+    fn new(l: usize) -> Self {
+        Self {
+            summary: Summary {
+                visible_min: usize::MAX,
+                row_sum: (f64::INFINITY, f64::NEG_INFINITY),
+                ..Summary::default()
+            },
+            columns: vec![0.0; l],
+            offsets: vec![0.0; OFFSETS.len()],
+            cells: 0,
+            negative: 0,
+            entropy: 0.0,
+        }
+    }
+
+    fn row(&mut self, i: usize, row: &Row) {
+        let summary = &mut self.summary;
+        let n = row.keys.len();
+        self.cells += n;
+        summary.visible_min = summary.visible_min.min(n);
+        summary.visible_max = summary.visible_max.max(n);
+        if n == 0 {
+            summary.empty_rows += 1;
+            return;
+        }
+        let sum: f64 = row.weights.iter().sum();
+        summary.row_sum = (summary.row_sum.0.min(sum), summary.row_sum.1.max(sum));
+        for (&j, &weight) in row.keys.iter().zip(&row.weights) {
+            self.columns[j] += weight;
+            if summary
+                .strongest
+                .is_none_or(|(_, _, most)| weight.abs() > most.abs())
+            {
+                summary.strongest = Some((i, j, weight));
+            }
+            let offset = j as i64 - i as i64 - i64::from(OFFSETS[0]);
+            if let Some(sum) = usize::try_from(offset)
+                .ok()
+                .and_then(|o| self.offsets.get_mut(o))
+            {
+                *sum += weight;
+            }
+            if weight < 0.0 {
+                self.negative += 1;
+            }
+            if weight > 0.0 {
+                self.entropy -= weight * weight.log2();
+            }
+        }
+    }
+
+    fn finish(self) -> Summary {
+        let mut summary = self.summary;
+        let l = self.columns.len();
+        let rows = l - summary.empty_rows;
+        summary.visible_mean = self.cells as f64 / l as f64;
+        if rows == 0 {
+            summary.row_sum = (0.0, 0.0);
+            return summary;
+        }
+        // Of equals `max_by` takes the last: reversed, so that the first is taken.
+        let largest = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
+        summary.favourite = self
+            .columns
+            .iter()
+            .map(|sum| sum / l as f64)
+            .enumerate()
+            .rev()
+            .max_by(largest);
+        summary.offset = OFFSETS
+            .into_iter()
+            .zip(&self.offsets)
+            .filter(|(o, _)| (o.unsigned_abs() as usize) < l)
+            .map(|(o, sum)| (o, sum / (l - o.unsigned_abs() as usize) as f64))
+            .rev()
+            .max_by(|a, b| a.1.total_cmp(&b.1));
+        summary.negative = self.negative as f64 / self.cells as f64;
+        summary.entropy = Some(self.entropy / rows as f64);
+        summary
+    }
+}
+
+/// What the mask takes away, over the rows.
+#[derive(Default)]
+struct LostSum {
+    sum: f64,
+    worst: Option<Lost>,
+}
+
+impl LostSum {
+    /// Row `i`, which does not see every key: full softmax of its scores, less what it sees.
+    fn row(&mut self, i: usize, head: &Head, row: &Row) {
+        let score: Vec<f64> = (0..head.seq_len).map(|j| head.score(i, j)).collect();
+        let top = score.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = score.iter().map(|r| (r - top).exp()).collect();
+        let whole: f64 = weights.iter().sum();
+        let mut visible = row.keys.iter().copied().peekable();
+        let mut lost = Lost {
+            row: i,
+            ..Lost::default()
+        };
+        for (j, weight) in weights.iter().map(|w| w / whole).enumerate() {
+            if visible.next_if_eq(&j).is_some() {
+                continue;
+            }
+            lost.share += weight;
+            if weight > lost.key_share {
+                (lost.key, lost.key_share) = (j, weight);
+            }
+        }
+        self.sum += lost.share;
+        if self
+            .worst
+            .as_ref()
+            .is_none_or(|worst| lost.share > worst.share)
+        {
+            self.worst = Some(lost);
+        }
+    }
+
+    fn finish(self, l: usize) -> Option<Lost> {
+        self.worst.map(|worst| Lost {
+            mean: self.sum / l as f64,
+            ..worst
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;

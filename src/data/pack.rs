@@ -116,10 +116,10 @@ fn part<'a>(
 }
 
 /// Only the rows of head `head` of a projection `[d, d]` or of its bias `[d]`.
-fn head_rows<'a>(
-    (name, mut info, data): (String, TensorInfo, &'a [u8]),
+fn head_rows(
+    (name, mut info, data): (String, TensorInfo, &[u8]),
     head: usize,
-) -> Result<(String, TensorInfo, &'a [u8]), PackError> {
+) -> Result<(String, TensorInfo, &[u8]), PackError> {
     let rows = info.shape.first().copied().unwrap_or(0);
     let end = (head + 1) * HEAD_DIM;
     if rows < end {

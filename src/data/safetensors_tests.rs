@@ -1,5 +1,6 @@
 //! The reader against good, bad and mutated bytes.
-#![allow(clippy::unwrap_used)]
+// Where two numbers are compared exactly they must be the same bits.
+#![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use proptest::prelude::*;
 

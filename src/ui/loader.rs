@@ -19,7 +19,7 @@ use super::problem::Problem;
 use super::state::{AppState, LayerState, LoadedLayer};
 use super::worker::Client;
 use crate::attention::layer::fresh_id;
-use crate::data::{minilm, synthetic};
+use crate::data::minilm;
 use crate::scene::{Mechanism, Scene, Source};
 
 /// Folder of the layer data, beside the page.
@@ -108,19 +108,19 @@ impl Loader {
             // Missing or damaged, it costs the head start and nothing else.
             if let Ok(bytes) = self.fetch(minilm::FIRST_FILE, None).await
                 && let Ok(named) = minilm::first(&bytes)
-                && self.run.get() == run
             {
-                self.state.layer.set(LayerState::Loading {
-                    done: 0,
-                    total: None,
-                    previous: Some(loaded(named)),
-                });
+                self.preview(named, run);
             }
         }
         let names = minilm::files(text, layer);
         let progress = Progress { loader: self.clone(), run, done: Cell::new(0), total: Cell::new(0) };
         let hidden = self.fetch(&names.hidden, Some(&progress)).await?;
         let qk = self.fetch(&names.qk, Some(&progress)).await?;
+        if may_preview
+            && let Ok(named) = minilm::preview(layer, head, &hidden, &qk)
+        {
+            self.preview(named, run);
+        }
         let vo = self.fetch(&names.vo, Some(&progress)).await?;
         let named = minilm::assemble(layer, &hidden, &qk, &vo)
             .map_err(|e| broken(&names.hidden, &e.to_string()))?;
@@ -137,6 +137,17 @@ impl Loader {
         Ok(loaded)
     }
 
+    /// Shows one head while the rest of its layer is on its way.
+    fn preview(&self, named: minilm::Named, run: u32) {
+        if self.run.get() == run {
+            self.state.layer.update(|state| {
+                if let LayerState::Loading { previous, .. } = state {
+                    *previous = Some(loaded(named));
+                }
+            });
+        }
+    }
+
     async fn synthetic(&self, source: &Source) -> Result<LoadedLayer, Problem> {
         let Source::Synthetic { seq_len, .. } = *source else {
             return Err(broken("", "not a synthetic source"));
@@ -149,7 +160,7 @@ impl Loader {
             Answer::Failed(why) => return Err(broken("synthetic", &why)),
             _ => return Err(broken("synthetic", "unexpected answer")),
         };
-        let layer = calc::synthetic_layer(id, synthetic::sizes(seq_len), &blobs)
+        let layer = calc::synthetic_layer(id, seq_len.max(1) as usize, &blobs)
             .map_err(|why| broken("synthetic", &why))?;
         Ok(LoadedLayer { layer: Arc::new(layer), tokens: tokens.into() })
     }

@@ -125,17 +125,7 @@ fn reach_of(seq_len: u32) -> u32 {
 
 /// s at the offsets −reach ..= reach.
 fn sample(curve: &Curve, reach: i32) -> Vec<f64> {
-    (-reach..=reach).map(|offset| value(curve, f64::from(offset))).collect()
-}
-
-/// The curve as the Scene defines it.
-fn value(c: &Curve, o: f64) -> f64 {
-    let f = |x: f32| f64::from(x);
-    let bump = (o - f(c.at)) / f(c.width);
-    f(c.amplitude)
-        * (f(c.slope) * o - f(c.decay) * o.abs()
-            + f(c.wave) * (std::f64::consts::TAU * o / f(c.period)).cos()
-            + f(c.bump) * (-bump * bump / 2.0).exp())
+    (-reach..=reach).map(|offset| curve.at_offset(f64::from(offset))).collect()
 }
 
 /// Smallest and largest value.

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use super::choice::{Item, Pick, Switch};
-use super::sees_window;
 use super::slider::Slider;
 use crate::layout::slider::Track;
-use crate::scene::{Convention, Mechanism, Window};
+use crate::scene::{Convention, Mechanism, Scene, Window};
+use crate::scene::facts::torch_mask;
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::reach::Reach;
 use crate::ui::state::AppState;
@@ -17,9 +17,9 @@ use crate::words::{controls as words, number};
 pub fn Mask() -> impl IntoView {
     let app = AppState::get();
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
-    let window = part(app, sees_window);
+    let window = part(app, Scene::window_acts);
     let by_convention = part(app, |s| {
-        sees_window(s)
+        s.window_acts()
             && matches!(s.window.convention, Convention::CausalDistance | Convention::CausalCount)
     });
     let lang = Derived::get().lang;
@@ -205,6 +205,7 @@ fn MoreWindow() -> impl IntoView {
         })
     };
     let say = move |text: crate::words::Text| Signal::derive(move || text.pick(lang.get()).to_owned());
+    let torch = part(app, |s| torch_mask(&s.visibility()));
     let set_with = move |edit: fn(&mut Window, u32)| {
         Callback::new(move |to: f64| app.change(|s| edit(&mut s.window, to as u32)))
     };
@@ -245,6 +246,8 @@ fn MoreWindow() -> impl IntoView {
                 role="q"
             />
             <p class="aside">{t(words::MASK_NOTE)}</p>
+            <p class="aside">{t(words::TORCH_LINE)}</p>
+            <code class="torch">{move || torch.get().unwrap_or_else(|| "None".to_owned())}</code>
         </details>
     }
 }

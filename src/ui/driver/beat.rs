@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
@@ -44,7 +43,6 @@ pub fn watch_input() {
             heard.forget();
         }
     }
-    let _ = window_event_listener(ev::visibilitychange_placeholder(), |_| super::wake());
 }
 
 struct Flight {
