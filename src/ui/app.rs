@@ -8,7 +8,6 @@ use crate::ui::board::Board;
 use crate::ui::controls::{Controls, is_shown};
 use crate::ui::derived::{Derived, lang_tag, part, t};
 use crate::ui::header::Header;
-use crate::ui::{address, driver, host};
 use crate::ui::lesson::Lesson;
 use crate::ui::measure::wishes;
 use crate::ui::problems::Problems;
@@ -18,6 +17,7 @@ use crate::ui::side::Side;
 use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
 use crate::ui::status::Status;
+use crate::ui::{address, driver, host};
 use crate::words::page as words;
 
 /// The page. Provides [`AppState`] and [`Derived`] to everything inside.
