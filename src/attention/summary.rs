@@ -65,8 +65,16 @@ pub fn summarize(
     biases: &Biases,
     head: usize,
 ) -> Result<Summary, ReferenceError> {
-    let here = Head::new(layer, config, biases, head)?;
-    let plain = without_biases(layer, config, biases, head)?;
+    summarize_head(&Head::new(layer, config, biases, head)?)
+}
+
+/// As [`summarize`], of a head that is there already.
+///
+/// # Errors
+/// As [`Head::without_biases`].
+pub fn summarize_head(here: &Head) -> Result<Summary, ReferenceError> {
+    let plain = here.without_biases()?;
+    let config = here.config();
     let l = here.seq_len;
     let mut gather = Gather::new(l);
     let mut lost = LostSum::default();
@@ -74,7 +82,7 @@ pub fn summarize(
         let row = here.row(i);
         gather.row(i, &row);
         if row.keys.len() < l {
-            lost.row(i, &here, &row);
+            lost.row(i, here, &row);
         }
         if let Some(plain) = &plain {
             // Both rows have the same keys: the mask does not depend on the biases.
@@ -90,21 +98,6 @@ pub fn summarize(
         summary.entropy = None;
     }
     Ok(summary)
-}
-
-/// The head without P_K and s; `None` when there is nothing to take away.
-fn without_biases(
-    layer: &Layer,
-    config: &Config,
-    biases: &Biases,
-    head: usize,
-) -> Result<Option<Head>, ReferenceError> {
-    let has_p_k = biases.p_k.as_ref().is_some_and(|p| p.amplitude != 0.0);
-    let has_s = biases.s.is_some() && config.reading.uses_score_bias();
-    if !has_p_k && !has_s {
-        return Ok(None);
-    }
-    Head::new(layer, config, &Biases::default(), head).map(Some)
 }
 
 /// Sums over the rows of one map.

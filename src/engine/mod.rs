@@ -1,6 +1,11 @@
 //! Engines that turn a layer and a [`Frame`] into pictures. One interface; the WGSL engine is
 //! [`gpu`], a CPU engine joins behind the same trait. No word of the user interface in here.
 
+pub mod colors;
+pub mod gpu;
+pub mod plan;
+pub mod sizes;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -218,7 +223,19 @@ pub trait Engine {
     /// When the device is gone or the layer is beyond its limits; the last picture stays.
     fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError>;
 
-    /// How many submitted frames the device has not finished yet.
+    /// Does one more piece of what `draw` left (the rest of a long map, the strip, the output) and
+    /// returns whether more is left. Call it when nothing newer is to be drawn; the next `draw`
+    /// replaces what is left.
+    fn idle(&mut self) -> bool;
+
+    /// Whether [`Engine::draw`] has left a part of the large map to [`Engine::idle`].
+    fn is_partial(&self) -> bool;
+
+    /// Sequence number of the newest frame whose large map the device has finished; 0 before the
+    /// first.
+    fn finished(&self) -> u64;
+
+    /// How many submitted pieces of work the device has not finished yet.
     fn in_flight(&self) -> u32;
 
     /// Numbers of the newest finished frame; resolves after the device has finished it.

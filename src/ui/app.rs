@@ -8,10 +8,11 @@ use crate::ui::board::Board;
 use crate::ui::controls::{Controls, is_shown};
 use crate::ui::derived::{Derived, lang_tag, part, t};
 use crate::ui::header::Header;
+use crate::ui::{address, driver, host};
 use crate::ui::lesson::Lesson;
 use crate::ui::measure::wishes;
 use crate::ui::problems::Problems;
-use crate::ui::sentence::Sentence;
+use crate::ui::sentence::{Sentence, spoken};
 use crate::ui::share;
 use crate::ui::side::Side;
 use crate::ui::source::SourcePick;
@@ -29,6 +30,9 @@ pub fn App(
     let derived = Derived::new(app, wishes());
     provide_context(derived);
     reach_outside(derived);
+    driver::start(app);
+    address::follow(app);
+    host::expose(app, spoken(app, derived));
     if app.embedded {
         view! { <Embedded /> }.into_any()
     } else {

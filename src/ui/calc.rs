@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attention::layer::{Input, Layer, Output, Tensor};
+use crate::attention::layer::{Input, Layer, Linear, Output, Tensor};
 use crate::attention::low_rank;
 use crate::attention::project::{Projected, project};
 use crate::attention::reference::Head;
@@ -121,7 +121,7 @@ impl Calculator {
                     return Ok((Answer::Summary(None), Vec::new()));
                 }
                 let head = kept.head(scene)?;
-                let facts = summary::summarize(&head);
+                let facts = summary::summarize_head(&head).map_err(text)?;
                 Ok((Answer::Summary(Some(Box::new(facts))), Vec::new()))
             }
             Ask::Head { id, head } => {
@@ -147,14 +147,25 @@ impl Calculator {
                 (named.layer, Answer::Done, Vec::new())
             }
             (Source::MiniLm { .. }, _) => return Err("three files make a layer".into()),
-            (Source::Synthetic { pattern, seq_len, seed }, _) => {
-                let named = synthetic::layer(*pattern, *seq_len, *seed);
-                let out = synthetic_blobs(&named.layer);
-                (named.layer, Answer::Tokens(named.tokens.to_vec()), out)
+            (
+                Source::Synthetic {
+                    pattern,
+                    seq_len,
+                    seed,
+                },
+                _,
+            ) => {
+                let made = synthetic::synthetic(*pattern, *seq_len as usize, *seed, id);
+                let out = synthetic_blobs(&made.layer);
+                (made.layer, Answer::Tokens(made.tokens), out)
             }
         };
         let heads = layer.heads;
-        self.layers.push_back(Kept { id, layer, projected: vec![None; heads] });
+        self.layers.push_back(Kept {
+            id,
+            layer,
+            projected: vec![None; heads],
+        });
         while self.layers.len() > KEPT_LAYERS {
             self.layers.pop_front();
         }
@@ -201,23 +212,30 @@ fn synthetic_blobs(layer: &Layer) -> Vec<Blob> {
     blobs
 }
 
-/// A synthetic layer from the blobs of its answer.
+/// A synthetic layer of `seq_len` tokens from the blobs of its answer.
 ///
 /// # Errors
-/// When the blobs are not those of a layer of these sizes.
-pub fn synthetic_layer(id: u64, sizes: Sizes, blobs: &[Blob]) -> Result<Layer, String> {
+/// When the blobs are not those of such a layer.
+pub fn synthetic_layer(id: u64, seq_len: usize, blobs: &[Blob]) -> Result<Layer, String> {
     let [q, k, v, w_o] = blobs else {
         return Err("four tensors make a synthetic layer".into());
     };
-    let shape = [sizes.heads, sizes.seq_len, sizes.head_dim];
-    let d = sizes.model_dim();
-    let heads = |blob: &Blob| tensor(&shape, blob);
-    let mut layer = synthetic::empty(id, sizes);
-    layer.input = Input::Heads { q: heads(q)?, k: heads(k)?, v: heads(v)? };
-    if let Output::Full(linear) = &mut layer.output {
-        linear.weight = tensor(&[d, d], w_o)?;
-    }
-    Ok(layer)
+    let heads = |blob: &Blob| tensor(&[synthetic::HEADS, seq_len, synthetic::HEAD_DIM], blob);
+    let weight = tensor(&[synthetic::MODEL_DIM, synthetic::MODEL_DIM], w_o)?;
+    Ok(Layer {
+        id,
+        heads: synthetic::HEADS,
+        seq_len,
+        head_dim: synthetic::HEAD_DIM,
+        input: Input::Heads {
+            q: heads(q)?,
+            k: heads(k)?,
+            v: heads(v)?,
+        },
+        output: Output::Full(Linear { weight, bias: None }),
+        mask: None,
+        preview_of: None,
+    })
 }
 
 /// A tensor of `shape` from the bytes of f32 numbers.

@@ -1,19 +1,21 @@
 //! The page: leptos components over [`state::AppState`], and the driver that brings Scenes to the
 //! engine. Compiled for wasm32 only.
 
+pub mod address;
 pub mod app;
 pub mod axis;
 pub mod board;
+pub mod calc;
 pub mod controls;
 pub mod cost;
 pub mod derived;
-// Until the driver is complete the page stands without an engine.
-#[path = "stub.rs"]
 pub mod driver;
 pub mod header;
+pub mod host;
 pub mod inspector;
 pub mod legend;
 pub mod lesson;
+pub mod loader;
 pub mod measure;
 pub mod output;
 pub mod pointer;
@@ -27,14 +29,25 @@ pub mod source;
 pub mod state;
 pub mod status;
 pub mod strip;
+pub mod worker;
 
 use leptos::prelude::*;
 
-/// Starts the page.
+/// Starts the page, or the worker when there is no window.
 pub fn start() {
     console_error_panic_hook::set_once();
-    let scene =
-        crate::scene::Scene::from_fragment(&window().location().hash().unwrap_or_default()).scene;
-    let state = state::AppState::new(scene, false);
+    if worker::serve() {
+        return;
+    }
+    let (scene, problems) = address::read();
+    let state = state::AppState::new(scene, embedded());
+    state.problems.set(problems);
     mount_to_body(move || view! { <app::App app=state /> });
+}
+
+/// Whether this page is the embedded one.
+fn embedded() -> bool {
+    document()
+        .document_element()
+        .is_some_and(|root| root.has_attribute("data-embed"))
 }

@@ -1,0 +1,85 @@
+// Texels as colours: one triangle over a viewport, one buffer read a pixel (nearest texel).
+//!import shared/numeric
+
+// Rust twin: `gpu_data::HeatmapParams`.
+struct HeatmapParams {
+    // Viewport in target pixels.
+    origin: vec2<f32>,
+    size: vec2<f32>,
+    texel_rows: u32,
+    texel_cols: u32,
+    // First texel in `texels`.
+    offset: u32,
+    // First entry of `table`.
+    table: u32,
+    // Where `range_given` is 1: the values of the first and the last colour.
+    range: vec2<f32>,
+    range_given: u32,
+    // 1: an automatic range is made symmetric about 0.
+    symmetric: u32,
+    // sRGB, 0 ..= 1.
+    ground: vec3<f32>,
+    // Pixels from one hatch line to the next.
+    hatch_step: f32,
+    hatch: vec3<f32>,
+    _pad0: f32,
+}
+
+@group(0) @binding(0) var<uniform> p: HeatmapParams;
+@group(0) @binding(1) var<storage, read> texels: array<vec2<f32>>;
+@group(0) @binding(2) var<storage, read> value_range: array<u32, 2>;
+// Colours as 0xBBGGRR, 256 a table.
+@group(0) @binding(3) var<storage, read> table: array<u32>;
+
+const STEPS: f32 = 256.0;
+
+@vertex
+fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
+    let corner = vec2<f32>(f32((index << 1u) & 2u), f32(index & 2u));
+    return vec4<f32>(corner * 2.0 - 1.0, 0.0, 1.0);
+}
+
+// Values of the first and the last colour.
+fn colour_range() -> vec2<f32> {
+    if (p.range_given != 0u) {
+        return p.range;
+    }
+    if (value_range[0] == 0u) {
+        return vec2<f32>(0.0, 1.0);
+    }
+    let most = unordered(value_range[0]);
+    let least = unordered(~value_range[1]);
+    if (p.symmetric != 0u) {
+        let reach = max(abs(least), abs(most));
+        return vec2<f32>(-reach, reach);
+    }
+    return vec2<f32>(least, most);
+}
+
+fn colour(value: f32) -> vec3<f32> {
+    let ends = colour_range();
+    var t = 0.5;
+    if (ends.y > ends.x) {
+        t = clamp((value - ends.x) / (ends.y - ends.x), 0.0, 1.0);
+    }
+    let packed = table[p.table + u32(min(t * STEPS, STEPS - 1.0))];
+    return unpack4x8unorm(packed).xyz;
+}
+
+@fragment
+fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
+    let pixel = position.xy - p.origin;
+    let cells = vec2<f32>(f32(p.texel_cols), f32(p.texel_rows));
+    let at = min(vec2<u32>(max(pixel / p.size * cells, vec2<f32>(0.0))), vec2<u32>(p.texel_cols - 1u, p.texel_rows - 1u));
+    let texel = texels[p.offset + at.y * p.texel_cols + at.x];
+    if (texel.y > 0.0) {
+        return vec4<f32>(colour(texel.x), 1.0);
+    }
+    // Masked: lines from lower left to upper right. A row without any key: crossed lines.
+    let rising = fract((pixel.x + pixel.y) / p.hatch_step) * p.hatch_step < 1.0;
+    let falling = fract((pixel.x - pixel.y) / p.hatch_step) * p.hatch_step < 1.0;
+    if (rising || (texel.y < 0.0 && falling)) {
+        return vec4<f32>(p.hatch, 1.0);
+    }
+    return vec4<f32>(p.ground, 1.0);
+}

@@ -1,0 +1,40 @@
+// A plain matrix (the layer output) as texels, for the same heatmap as attention maps.
+// Each texel takes the largest of its cells by magnitude. One texel a thread.
+//!import shared/texels
+
+@group(1) @binding(0) var<storage, read> matrix: array<f32>;
+
+// Rust twin: `gpu_data::MatrixParams`.
+struct MatrixParams {
+    // Numbers from one row of the matrix to the next.
+    stride: u32,
+    // First texel of `texels` that this matrix writes.
+    offset: u32,
+    _pad0: u32,
+    _pad1: u32,
+}
+
+@group(0) @binding(0) var<uniform> shape: MatrixParams;
+
+override WORKGROUP: u32 = 32u;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let thread = id.x + id.y * groups.x * WORKGROUP;
+    let y = map.first + thread / map.texel_cols;
+    let x = thread % map.texel_cols;
+    if (y >= map.end) {
+        return;
+    }
+    let row_end = (y + 1u) * map.rows / map.texel_rows;
+    let col_end = (x + 1u) * map.cols / map.texel_cols;
+    var value = 0.0;
+    for (var i = y * map.rows / map.texel_rows; i < row_end; i++) {
+        for (var j = x * map.cols / map.texel_cols; j < col_end; j++) {
+            let v = matrix[i * shape.stride + j];
+            if (abs(v) > abs(value)) { value = v; }
+        }
+    }
+    widen_range(value, value);
+    texels[shape.offset + y * map.texel_cols + x] = vec2<f32>(value, 1.0);
+}

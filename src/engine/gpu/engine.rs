@@ -1,0 +1,453 @@
+//! [`GpuEngine`]: the last Frame, what is there of it, and what is left to do.
+
+use std::sync::Arc;
+
+use crate::attention::layer::{PositionBias, ScoreBias};
+use crate::engine::plan::{Pass, Plan};
+use crate::engine::sizes::{Sizes, StatSizes, aligned, fits};
+use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+
+use super::context::{Context, Options};
+use super::heatmap::Heatmap;
+use super::jobs::{Done, Job, Planner, Step, Work};
+use super::kernel::{Kernel, Kernels};
+use super::launch::{Launcher, Slice, Timed};
+use super::store::{Name, Store};
+use super::surface::{Canvas, Slot, Target};
+use super::upload::{Source, source};
+
+/// Submits that one `draw` makes before it leaves the rest to `idle`.
+const SUBMITS_PER_DRAW: usize = 8;
+
+/// The last Frame and the state of its results.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) frame: Frame,
+    pub(super) sizes: Sizes,
+    pub(super) stats: StatSizes,
+    pub(super) done: Done,
+}
+
+/// The WGSL engine. Dropping it frees everything on the device.
+pub struct GpuEngine {
+    pub(super) store: Store,
+    pub(super) kernels: Kernels,
+    pub(super) heatmap: Heatmap,
+    pub(super) launcher: Launcher,
+    pub(super) targets: [Option<Target>; 3],
+    pub(super) shown: Option<Shown>,
+    pub(super) hatch_step: f32,
+    pub(super) canvases: Vec<Canvas>,
+    /// What stands in for an absent s, mask or bias.
+    pub(super) dummy: wgpu::Buffer,
+    pub(super) frame: u64,
+    pub(super) timed_frame: bool,
+    work: Work,
+    begin: bool,
+    // Last: the device goes after everything made from it.
+    pub(super) context: Context,
+}
+
+impl GpuEngine {
+    /// Asks for a device and prepares what every picture needs. No pipeline is made yet.
+    ///
+    /// # Errors
+    /// [`EngineError::NoWebGpu`], [`EngineError::NoAdapter`] or [`EngineError::NoDevice`].
+    pub async fn new(options: Options) -> Result<Self, EngineError> {
+        let context = Context::new(options).await?;
+        let dummy = context.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("nothing"),
+            size: 256,
+            usage: wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        });
+        Ok(Self {
+            store: Store::default(),
+            kernels: Kernels::default(),
+            heatmap: Heatmap::new(&context),
+            launcher: Launcher::new(&context),
+            targets: [None, None, None],
+            shown: None,
+            hatch_step: 6.0,
+            canvases: Vec::new(),
+            dummy,
+            frame: 0,
+            timed_frame: false,
+            work: Work::default(),
+            begin: false,
+            context,
+        })
+    }
+
+    /// Draws `slot` to a canvas of the page from the next [`GpuEngine::resize`] on.
+    ///
+    /// # Errors
+    /// [`EngineError::Invalid`] when the canvas gives no WebGPU context.
+    #[cfg(target_arch = "wasm32")]
+    pub fn attach_canvas(
+        &mut self,
+        slot: Slot,
+        canvas: web_sys::HtmlCanvasElement,
+    ) -> Result<(), EngineError> {
+        self.targets[slot as usize] = Some(Target::canvas(&self.context, canvas)?);
+        self.redraw(slot);
+        Ok(())
+    }
+
+    /// Draws `slot` to a texture that [`GpuEngine::read_pixels`] can read.
+    ///
+    /// # Errors
+    /// [`EngineError::EmptyCanvas`], or [`EngineError::TooLarge`] beyond the device's textures.
+    pub fn attach_texture(
+        &mut self,
+        slot: Slot,
+        width: u32,
+        height: u32,
+    ) -> Result<(), EngineError> {
+        self.targets[slot as usize] = Some(Target::texture(&self.context, width, height)?);
+        self.redraw(slot);
+        Ok(())
+    }
+
+    /// Gives the target of `slot` another size in device pixels; zero takes it out of use. The
+    /// picture is drawn by the next `draw` or `idle`.
+    ///
+    /// # Errors
+    /// [`EngineError::TooLarge`] beyond the device's texture size.
+    pub fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
+        let before = self.targets[slot as usize].as_ref().map(Target::size);
+        if let Some(target) = &mut self.targets[slot as usize] {
+            target.resize(&self.context, width, height)?;
+        }
+        if before != Some((width, height)) {
+            self.redraw(slot);
+        }
+        Ok(())
+    }
+
+    /// Draws `slot` no more.
+    pub fn detach(&mut self, slot: Slot) {
+        self.targets[slot as usize] = None;
+    }
+
+    /// Device pixels per CSS pixel: marks keep their size on dense screens.
+    pub fn set_pixel_ratio(&mut self, ratio: f32) {
+        self.hatch_step = 6.0 * ratio.clamp(1.0, 4.0);
+    }
+
+    /// Puts other WGSL in the place of a kernel, for negative controls.
+    pub fn replace_kernel(&mut self, kernel: Kernel, wgsl: &str) {
+        let workgroup = self.context.workgroup();
+        self.kernels
+            .replace(&self.context.device, workgroup, kernel, wgsl);
+    }
+
+    /// What the device complained about since the last call, if anything: always an error of ours.
+    pub fn take_fault(&self) -> Option<EngineError> {
+        self.context.troubles.take_fault()
+    }
+
+    /// Makes the pipelines of the first picture before its numbers are there.
+    pub fn warm_up(&mut self) {
+        let workgroup = self.context.workgroup();
+        for kernel in [Kernel::Linear, Kernel::Stats, Kernel::Map] {
+            self.kernels.get(&self.context.device, workgroup, kernel);
+        }
+        if let Some(target) = &self.targets[Slot::Map as usize] {
+            self.heatmap.prepare(&self.context, target.format());
+        }
+    }
+
+    /// Does everything that is left of the last Frame.
+    pub fn finish(&mut self) {
+        while self.idle() {}
+    }
+
+    fn redraw(&mut self, slot: Slot) {
+        if let Some(shown) = &mut self.shown {
+            match slot {
+                Slot::Map => shown.done.map_drawn = false,
+                Slot::Strip => shown.done.strip_drawn = false,
+                Slot::Output => shown.done.output_drawn = false,
+            }
+        }
+        self.schedule();
+    }
+
+    fn healthy(&self) -> Result<(), EngineError> {
+        match (self.lost(), self.context.troubles.take_fault()) {
+            (Some(lost), _) => Err(lost),
+            (None, Some(fault)) => Err(fault),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Takes `frame` over: forgets what is stale of the last one.
+    fn accept(&mut self, frame: Frame) -> Result<(), EngineError> {
+        let sizes = Sizes::new(&frame.layer, self.context.allowed)?;
+        check_frame(
+            &frame,
+            self.context.allowed.binding,
+            self.context.allowed.buffer,
+        )?;
+        let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
+        let plan = Plan::between(self.shown.as_ref().map(|s| &s.frame), &frame);
+        let unit = |of: &Frame| [&of.biases.p_k, &of.biases.p_v].map(unit_address);
+        let units = self.shown.as_ref().map(|s| unit(&s.frame));
+        let same_unit = |at: usize| units.is_some_and(|u| u[at] == unit(&frame)[at]);
+        let mut done = match self.shown.take() {
+            Some(shown) if !plan.contains(Pass::Layer) => shown.done,
+            _ => Done::nothing(sizes.heads, stats.slots),
+        };
+        done.forget(plan);
+        if plan.contains(Pass::Layer) {
+            self.store.clear();
+        }
+        if plan.contains(Pass::Stats) {
+            done.stats = vec![None; stats.slots];
+        }
+        for (pass, names) in [
+            (Pass::Factors, &[Name::QFactor, Name::KFactor][..]),
+            (Pass::KeyBias, if same_unit(0) { &[] } else { &[Name::PK] }),
+            (
+                Pass::ValueBias,
+                if same_unit(1) { &[] } else { &[Name::PV] },
+            ),
+            (Pass::ScoreBias, &[Name::S]),
+            (Pass::Components, &[Name::W1, Name::W2]),
+        ] {
+            if plan.contains(pass) {
+                for &name in names {
+                    self.store.set_uploaded(name, false);
+                }
+            }
+        }
+        self.shown = Some(Shown {
+            frame,
+            sizes,
+            stats,
+            done,
+        });
+        self.schedule();
+        Ok(())
+    }
+
+    fn schedule(&mut self) {
+        if let Some(shown) = &self.shown {
+            self.work = Planner {
+                frame: &shown.frame,
+                sizes: &shown.sizes,
+                stats: &shown.stats,
+                budget: self.context.budget(),
+            }
+            .work(&shown.done);
+        }
+    }
+
+    /// One submit of the front (or else of the back). Returns whether there was one.
+    fn run_slice(&mut self, front: bool) -> bool {
+        let budget = self.context.budget();
+        let queue = if front {
+            &mut self.work.front
+        } else {
+            &mut self.work.back
+        };
+        let mut steps: Vec<Step> = Vec::new();
+        let mut cost = 0;
+        while let Some(next) = queue.front() {
+            if !steps.is_empty() && (cost + next.cost > budget || steps.len() >= STEPS_PER_SUBMIT) {
+                break;
+            }
+            cost += next.cost;
+            steps.push(*next);
+            queue.pop_front();
+        }
+        if steps.is_empty() {
+            return false;
+        }
+        let ends = front && queue.is_empty();
+        // A strip that is drawn again in the same submit need not be drawn before.
+        let last_strip = steps.iter().rposition(|s| s.job == Job::DrawStrip);
+        let last_pass = steps.iter().rposition(|s| self.makes_pass(s.job));
+        let mut slice = self.launcher.slice(&self.context);
+        let mut timed_end = false;
+        for (at, step) in steps.iter().enumerate() {
+            if step.job == Job::DrawStrip && Some(at) != last_strip {
+                continue;
+            }
+            let makes_pass = self.makes_pass(step.job);
+            let timed = Timed {
+                begin: front && makes_pass && std::mem::take(&mut self.begin),
+                end: ends && Some(at) == last_pass,
+            };
+            timed_end |= timed.end;
+            self.encode(&mut slice, step.job, timed);
+            self.note(step.job);
+        }
+        if timed_end {
+            self.launcher.resolve_timestamps(&mut slice);
+            self.timed_frame = true;
+        }
+        self.submit(slice);
+        if ends {
+            self.context.announce(self.frame);
+        }
+        true
+    }
+
+    fn submit(&mut self, slice: Slice) {
+        self.launcher.finish(&self.context, slice);
+        for canvas in self.canvases.drain(..) {
+            canvas.present(&self.context);
+        }
+    }
+
+    /// Whether `job` is a pass on the device and not an upload or a drawing without target.
+    fn makes_pass(&self, job: Job) -> bool {
+        let drawable = |slot: Slot| {
+            self.targets[slot as usize]
+                .as_ref()
+                .is_some_and(|t| t.size().0 > 0)
+        };
+        match job {
+            Job::DrawMap => drawable(Slot::Map),
+            Job::DrawStrip => drawable(Slot::Strip),
+            Job::DrawOutput => drawable(Slot::Output),
+            Job::Project(part, head, _) => self.shown.as_ref().is_some_and(|s| {
+                matches!(
+                    source(&s.frame.layer, part, head as usize),
+                    Source::Projected(_)
+                )
+            }),
+            _ => true,
+        }
+    }
+
+    fn note(&mut self, job: Job) {
+        if let Some(shown) = &mut self.shown {
+            let map_rows = shown.frame.map.as_ref().map_or(0, |m| m.texel_rows);
+            let strip_rows = shown.frame.strip.as_ref().map_or(0, |s| s.texels);
+            let rows = shown.sizes.seq_len as u32;
+            shown.done.note(job, rows, map_rows, strip_rows);
+        }
+    }
+}
+
+/// Steps of one submit: each takes at most three uniform structs, a strip one per head.
+const STEPS_PER_SUBMIT: usize = 64;
+
+impl Engine for GpuEngine {
+    fn capabilities(&self) -> &Capabilities {
+        &self.context.capabilities
+    }
+
+    fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {
+        self.healthy()?;
+        if frame.config.score_rank.is_some() && frame.score_factors.is_none() {
+            return Ok(self.frame); // The last picture stays until the factors are there.
+        }
+        self.accept(within_bounds(frame))?;
+        self.frame += 1;
+        self.begin = true;
+        let nothing_stale = self.work.front.is_empty();
+        for _ in 0..SUBMITS_PER_DRAW {
+            if !self.run_slice(true) {
+                break;
+            }
+        }
+        if nothing_stale {
+            self.context.announce(self.frame);
+        }
+        Ok(self.frame)
+    }
+
+    fn idle(&mut self) -> bool {
+        if self.lost().is_some() {
+            return false;
+        }
+        let _ = self.run_slice(true) || self.run_slice(false);
+        !(self.work.front.is_empty() && self.work.back.is_empty())
+    }
+
+    fn is_partial(&self) -> bool {
+        !self.work.front.is_empty()
+    }
+
+    fn finished(&self) -> u64 {
+        self.context.finished()
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.context.in_flight()
+    }
+
+    fn report(&mut self) -> Local<Result<FrameReport, EngineError>> {
+        self.read_report()
+    }
+
+    fn read_map(&mut self) -> Local<Result<MapValues, EngineError>> {
+        while self.run_slice(true) {}
+        self.read_texels()
+    }
+
+    fn lost(&self) -> Option<EngineError> {
+        self.context.troubles.lost()
+    }
+}
+
+impl Drop for GpuEngine {
+    fn drop(&mut self) {
+        self.dummy.destroy();
+    }
+}
+
+/// Identity of the unit tensor: an amplitude alone moves without an upload.
+fn unit_address(bias: &Option<PositionBias>) -> Option<usize> {
+    bias.as_ref().map(|b| Arc::as_ptr(&b.unit.data).addr())
+}
+
+/// `frame` with head, rectangle and texels inside the layer, whatever was asked for.
+fn within_bounds(frame: &Frame) -> Frame {
+    let mut frame = frame.clone();
+    let len = (frame.layer.seq_len as u32).max(1);
+    let width = (frame.layer.model_dim() as u32).max(1);
+    if let Some(map) = &mut frame.map {
+        map.head = map.head.min((frame.layer.heads as u32).saturating_sub(1));
+        let rect = &mut map.rect;
+        rect.row = rect.row.min(len - 1);
+        rect.col = rect.col.min(len - 1);
+        rect.rows = rect.rows.clamp(1, len - rect.row);
+        rect.cols = rect.cols.clamp(1, len - rect.col);
+        map.texel_rows = map.texel_rows.clamp(1, rect.rows);
+        map.texel_cols = map.texel_cols.clamp(1, rect.cols);
+    }
+    if let Some(strip) = &mut frame.strip {
+        strip.texels = strip.texels.clamp(1, len);
+    }
+    if let Some(output) = &mut frame.output {
+        output.texel_rows = output.texel_rows.clamp(1, len);
+        output.texel_cols = output.texel_cols.clamp(1, width);
+    }
+    frame
+}
+
+/// Whether what depends on the Frame and not only on the layer fits the device.
+fn check_frame(frame: &Frame, binding: u64, buffer: u64) -> Result<(), EngineError> {
+    let texel_bytes = 8;
+    if let Some(map) = &frame.map {
+        let texels = u64::from(map.texel_rows) * u64::from(map.texel_cols);
+        fits(texels * texel_bytes, binding)?;
+    }
+    if let Some(strip) = &frame.strip {
+        let one = aligned(u64::from(strip.texels).pow(2) * texel_bytes);
+        fits(one * frame.layer.heads as u64, buffer)?;
+    }
+    if let Some(output) = &frame.output {
+        let texels = u64::from(output.texel_rows) * u64::from(output.texel_cols);
+        fits(2 * texels * texel_bytes, binding)?;
+    }
+    if let Some(ScoreBias::Dense(s)) = &frame.biases.s {
+        fits(s.data.len() as u64 * 4, buffer)?;
+    }
+    Ok(())
+}

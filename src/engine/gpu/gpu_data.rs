@@ -1,0 +1,205 @@
+//! Rust twins of the structs and numbers of the shaders. `tests/gpu_reflection.rs` holds every
+//! offset, size and value here to the WGSL.
+
+use bytemuck::{Pod, Zeroable};
+
+/// `FLAG_CAUSAL` of `shared/params.wgsl`.
+pub const FLAG_CAUSAL: u32 = 1;
+/// `FLAG_LEFT_LIMITED`.
+pub const FLAG_LEFT_LIMITED: u32 = 2;
+/// `FLAG_RIGHT_LIMITED`.
+pub const FLAG_RIGHT_LIMITED: u32 = 4;
+/// `FLAG_MASK`.
+pub const FLAG_MASK: u32 = 8;
+
+/// `S_NONE`: no auxiliary bias.
+pub const S_NONE: u32 = 0;
+/// `S_CURVE`: s over the offset j − i.
+pub const S_CURVE: u32 = 1;
+/// `S_DENSE`: s as `[L, L]`.
+pub const S_DENSE: u32 = 2;
+
+/// Share of a texel whose rows see no key (`NO_KEY` of `shared/texels.wgsl`).
+pub const NO_KEY: f32 = -1.0;
+
+/// Sizes and choices of one head: `HeadParams` of `shared/params.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct HeadParams {
+    /// L.
+    pub seq_len: u32,
+    /// Numbers of a query row that take part in the score: d_h, or the score rank.
+    pub width: u32,
+    /// vec4s from one row of queries or keys to the next.
+    pub stride: u32,
+    /// Factor of q·k'.
+    pub scale: f32,
+    /// [`crate::attention::config::Reading`].
+    pub reading: u32,
+    /// `FLAG_*`.
+    pub flags: u32,
+    /// Reach to the left, within −L ..= L; only with its flag.
+    pub left: i32,
+    /// Reach to the right, within −L ..= L; only with its flag.
+    pub right: i32,
+    /// ≥ 1.
+    pub dilation: i32,
+    /// The first so many keys are visible to every row.
+    pub kept: i32,
+    /// The first so many rows see every key.
+    pub globals: i32,
+    /// Keys per segment, 1 ..= L.
+    pub segment: u32,
+    /// ⌈L / segment⌉.
+    pub segments: u32,
+    /// Entries of a row in the statistics.
+    pub stat_stride: u32,
+    /// `S_*`.
+    pub s_kind: u32,
+    /// First row of this launch.
+    pub row0: u32,
+    /// Row behind the last of this launch.
+    pub row_end: u32,
+    /// Fills up to 16 bytes.
+    pub _pad: [u32; 3],
+}
+
+/// The rectangle that is drawn: `MapParams` of `shared/texels.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct MapParams {
+    /// First query.
+    pub row: u32,
+    /// First key.
+    pub col: u32,
+    /// Number of queries.
+    pub rows: u32,
+    /// Number of keys.
+    pub cols: u32,
+    /// Texels down.
+    pub texel_rows: u32,
+    /// Texels across.
+    pub texel_cols: u32,
+    /// First texel row of this launch.
+    pub first: u32,
+    /// Texel row behind the last of this launch.
+    pub end: u32,
+    /// [`crate::scene::Quantity`].
+    pub quantity: u32,
+    /// [`crate::engine::Pool`].
+    pub pool: u32,
+    /// Fills up to 16 bytes.
+    pub _pad: [u32; 2],
+}
+
+/// `OutputParams` of `output.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct OutputParams {
+    /// d_h.
+    pub head_dim: u32,
+    /// vec4s from one row of values to the next.
+    pub value_stride: u32,
+    /// Numbers from one row of O to the next.
+    pub out_stride: u32,
+    /// Column of O where the head starts.
+    pub out_col: u32,
+}
+
+/// `LinearParams` of `linear.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct LinearParams {
+    /// First row of this launch.
+    pub row0: u32,
+    /// Row behind the last of this launch.
+    pub row_end: u32,
+    /// Numbers of a row of X that take part.
+    pub inner: u32,
+    /// vec4s from one row of X to the next.
+    pub x_stride: u32,
+    /// vec4s from one row of W to the next.
+    pub w_stride: u32,
+    /// First row of W that is used.
+    pub w_row0: u32,
+    /// Rows of W that are used.
+    pub outs: u32,
+    /// Numbers from one row of Y to the next.
+    pub y_stride: u32,
+    /// 1 when b is added.
+    pub has_bias: u32,
+    /// Fills up to 16 bytes.
+    pub _pad: [u32; 3],
+}
+
+/// `BiasParams` of `bias.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct BiasParams {
+    /// vec4s of the head.
+    pub count: u32,
+    /// vec4s of P: one row (shared) or `count` (per position).
+    pub period: u32,
+    /// Factor of P.
+    pub amplitude: f32,
+    /// Fills up to 16 bytes.
+    pub _pad: u32,
+}
+
+/// `MatrixParams` of `matrix.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct MatrixParams {
+    /// Numbers from one row of the matrix to the next.
+    pub stride: u32,
+    /// First texel that is written.
+    pub offset: u32,
+    /// Fills up to 16 bytes.
+    pub _pad: [u32; 2],
+}
+
+/// `EnergyParams` of `energy.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct EnergyParams {
+    /// Rows of the matrix.
+    pub rows: u32,
+    /// Columns of the matrix.
+    pub cols: u32,
+    /// Numbers from one row to the next.
+    pub stride: u32,
+    /// First entry that is written.
+    pub offset: u32,
+}
+
+/// `HeatmapParams` of `heatmap.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct HeatmapParams {
+    /// Upper left corner of the viewport in target pixels.
+    pub origin: [f32; 2],
+    /// Size of the viewport in target pixels.
+    pub size: [f32; 2],
+    /// Texels down.
+    pub texel_rows: u32,
+    /// Texels across.
+    pub texel_cols: u32,
+    /// First texel.
+    pub offset: u32,
+    /// First entry of the colour table.
+    pub table: u32,
+    /// Values of the first and the last colour, where `range_given` is 1.
+    pub range: [f32; 2],
+    /// 1 when `range` holds, 0 when the range comes from the picture.
+    pub range_given: u32,
+    /// 1: an automatic range is made symmetric about 0.
+    pub symmetric: u32,
+    /// sRGB, 0 ..= 1.
+    pub ground: [f32; 3],
+    /// Pixels from one hatch line to the next.
+    pub hatch_step: f32,
+    /// sRGB, 0 ..= 1.
+    pub hatch: [f32; 3],
+    /// Fills up to 16 bytes.
+    pub _pad: f32,
+}

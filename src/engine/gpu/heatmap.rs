@@ -1,0 +1,261 @@
+//! Draws texels: the pipeline of `heatmap.wgsl`, and where the tiles of each picture stand.
+
+use crate::engine::{ColorTable, Colors, colors};
+
+use super::context::Context;
+use super::gpu_data::HeatmapParams;
+use super::kernel::{HEATMAP_BINDS, group_layout};
+use super::launch::{Arg, Launcher, Slice, Timed};
+use super::shaders;
+use super::store::Span;
+
+/// Rectangle of a target in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewport {
+    /// Left edge.
+    pub x: f32,
+    /// Upper edge.
+    pub y: f32,
+    /// Width, > 0.
+    pub width: f32,
+    /// Height, > 0.
+    pub height: f32,
+}
+
+/// One heatmap of a picture.
+pub struct Tile<'a> {
+    /// Where.
+    pub viewport: Viewport,
+    /// Texels down and across.
+    pub texels: (u32, u32),
+    /// First texel in `values`.
+    pub offset: u32,
+    /// The texels.
+    pub values: Span<'a>,
+    /// Their range.
+    pub range: Span<'a>,
+}
+
+/// Pipelines by target format, and the colour tables.
+#[derive(Debug)]
+pub struct Heatmap {
+    layout: wgpu::BindGroupLayout,
+    pipelines: Vec<(wgpu::TextureFormat, wgpu::RenderPipeline)>,
+    tables: wgpu::Buffer,
+}
+
+impl Heatmap {
+    /// Uploads the colour tables.
+    pub fn new(context: &Context) -> Self {
+        let packed = colors::packed();
+        let bytes: &[u8] = bytemuck::cast_slice(&packed);
+        let tables = context.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("colour tables"),
+            size: bytes.len() as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        context.queue.write_buffer(&tables, 0, bytes);
+        Self {
+            layout: group_layout(
+                &context.device,
+                "heatmap",
+                HEATMAP_BINDS,
+                wgpu::ShaderStages::FRAGMENT,
+            ),
+            pipelines: Vec::new(),
+            tables,
+        }
+    }
+
+    /// Makes the pipeline for a target format, unless it is there.
+    pub fn prepare(&mut self, context: &Context, format: wgpu::TextureFormat) {
+        if self.pipelines.iter().any(|(known, _)| *known == format) {
+            return;
+        }
+        let device = &context.device;
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("heatmap"),
+            source: wgpu::ShaderSource::Wgsl(shaders::HEATMAP.source().into()),
+        });
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("heatmap"),
+            bind_group_layouts: &[Some(&self.layout)],
+            immediate_size: 0,
+        });
+        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("heatmap"),
+            layout: Some(&layout),
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: Some("vertex"),
+                compilation_options: Default::default(),
+                buffers: &[],
+            },
+            primitive: wgpu::PrimitiveState::default(),
+            depth_stencil: None,
+            multisample: wgpu::MultisampleState::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some("fragment"),
+                compilation_options: Default::default(),
+                targets: &[Some(format.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        });
+        self.pipelines.push((format, pipeline));
+    }
+
+    /// Clears `view` to the ground colour and draws the tiles.
+    pub fn draw(
+        &self,
+        context: &Context,
+        launcher: &Launcher,
+        slice: &mut Slice,
+        (view, format, timed): (&wgpu::TextureView, wgpu::TextureFormat, Timed),
+        (colors, hatch_step): (&Colors, f32),
+        tiles: &[Tile<'_>],
+    ) {
+        let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == format) else {
+            return;
+        };
+        let groups: Vec<_> = tiles
+            .iter()
+            .map(|tile| {
+                let params = slice.params(&tile_params(tile, colors, hatch_step));
+                let tables = Span {
+                    buffer: &self.tables,
+                    offset: 0,
+                    size: 0,
+                };
+                let args = [
+                    params,
+                    Arg::Span(tile.values),
+                    Arg::Span(tile.range),
+                    Arg::Span(tables),
+                ];
+                launcher.bind(context, &self.layout, &args)
+            })
+            .collect();
+        let ground = unit(colors.ground);
+        let mut pass = slice
+            .encoder
+            .begin_render_pass(&wgpu::RenderPassDescriptor {
+                label: Some("heatmap"),
+                color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                    view,
+                    depth_slice: None,
+                    resolve_target: None,
+                    ops: wgpu::Operations {
+                        load: wgpu::LoadOp::Clear(wgpu::Color {
+                            r: f64::from(ground[0]),
+                            g: f64::from(ground[1]),
+                            b: f64::from(ground[2]),
+                            a: 1.0,
+                        }),
+                        store: wgpu::StoreOp::Store,
+                    },
+                })],
+                timestamp_writes: launcher.render_timestamps(timed),
+                ..Default::default()
+            });
+        pass.set_pipeline(pipeline);
+        for (tile, (group, offsets)) in tiles.iter().zip(&groups) {
+            let v = tile.viewport;
+            pass.set_viewport(v.x, v.y, v.width, v.height, 0.0, 1.0);
+            pass.set_bind_group(0, group, offsets);
+            pass.draw(0..3, 0..1);
+        }
+    }
+}
+
+impl Drop for Heatmap {
+    fn drop(&mut self) {
+        self.tables.destroy();
+    }
+}
+
+fn unit(color: [u8; 3]) -> [f32; 3] {
+    color.map(|c| f32::from(c) / 255.0)
+}
+
+fn tile_params(tile: &Tile<'_>, colors: &Colors, hatch_step: f32) -> HeatmapParams {
+    let range = colors.range.unwrap_or_default();
+    HeatmapParams {
+        origin: [tile.viewport.x, tile.viewport.y],
+        size: [tile.viewport.width, tile.viewport.height],
+        texel_rows: tile.texels.0,
+        texel_cols: tile.texels.1,
+        offset: tile.offset,
+        table: colors.table as u32 * colors::STEPS as u32,
+        range: [range.0, range.1],
+        range_given: u32::from(colors.range.is_some()),
+        symmetric: u32::from(colors.table == ColorTable::Diverging),
+        ground: unit(colors.ground),
+        hatch_step,
+        hatch: unit(colors.hatch),
+        _pad: 0.0,
+    }
+}
+
+/// Where small map `at` of `count` stands on a canvas of `size` pixels: `columns` in a row, `gap`
+/// pixels apart, as large as fits. `None` when the canvas is too small.
+pub fn strip_tile(
+    size: (u32, u32),
+    count: u32,
+    columns: u32,
+    gap: u32,
+    at: u32,
+) -> Option<Viewport> {
+    let columns = columns.clamp(1, count.max(1));
+    let rows = count.div_ceil(columns);
+    let width = size.0.checked_sub(gap * (columns - 1))? / columns;
+    let height = size.1.checked_sub(gap * (rows - 1))? / rows;
+    (width > 0 && height > 0).then(|| Viewport {
+        x: ((at % columns) * (width + gap)) as f32,
+        y: ((at / columns) * (height + gap)) as f32,
+        width: width as f32,
+        height: height as f32,
+    })
+}
+
+/// The two output maps on a canvas of `size` pixels: low rank above, full below, two pixels of
+/// ground between. `None` when the canvas is too small.
+pub fn output_tiles(size: (u32, u32)) -> Option<[Viewport; 2]> {
+    let half = size.1.checked_sub(2)? / 2;
+    let tile = |y: u32| Viewport {
+        x: 0.0,
+        y: y as f32,
+        width: size.0 as f32,
+        height: half as f32,
+    };
+    (half > 0 && size.0 > 0).then(|| [tile(0), tile(size.1 - half)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strip_tiles_stay_inside_and_apart() {
+        for (size, count, columns, gap) in [((1200, 100), 12, 12, 4), ((301, 203), 12, 6, 2)] {
+            let tiles: Vec<_> = (0..count)
+                .filter_map(|at| strip_tile(size, count, columns, gap, at))
+                .collect();
+            assert_eq!(tiles.len(), count as usize);
+            for t in &tiles {
+                assert!(t.x + t.width <= size.0 as f32 && t.y + t.height <= size.1 as f32);
+            }
+            assert!(tiles[1].x >= tiles[0].x + tiles[0].width + gap as f32);
+        }
+        assert_eq!(strip_tile((3, 3), 12, 12, 4, 0), None);
+    }
+
+    #[test]
+    fn outputs_share_the_canvas() {
+        assert_eq!(output_tiles((10, 2)), None);
+        let tiles = output_tiles((10, 100)).map(|t| (t[0].height, t[1].y));
+        assert_eq!(tiles, Some((49.0, 51.0)));
+    }
+}

@@ -1,0 +1,226 @@
+//! One row per kernel: its shader, its bindings, and the pipeline, made when first used (40–120 ms
+//! each on a software adapter).
+
+use std::cell::OnceCell;
+use std::num::NonZeroU64;
+
+use wgpu::BufferBindingType::{Storage, Uniform};
+
+use super::gpu_data as data;
+use super::shaders::{self, Shader};
+
+/// What is bound in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bind {
+    /// A uniform struct of so many bytes, with a dynamic offset.
+    Uniform(usize),
+    /// A buffer that is read.
+    Read,
+    /// A buffer that is written.
+    Write,
+}
+
+/// The compute kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Kernel {
+    /// Y = X Wᵀ + b.
+    Linear,
+    /// k' and v'.
+    Bias,
+    /// Row statistics.
+    Stats,
+    /// One texel per cell.
+    Map,
+    /// Several cells per texel.
+    Pool,
+    /// O = A V'.
+    Output,
+    /// A plain matrix as texels.
+    Matrix,
+    /// Sums of squares.
+    Energy,
+}
+
+const HEAD: &[Bind] = &[
+    Bind::Uniform(size_of::<data::HeadParams>()),
+    Bind::Read,
+    Bind::Read,
+    Bind::Read,
+    Bind::Read,
+];
+const TEXELS: &[Bind] = &[
+    Bind::Read,
+    Bind::Uniform(size_of::<data::MapParams>()),
+    Bind::Write,
+    Bind::Write,
+];
+
+impl Kernel {
+    /// Every kernel, by its number.
+    pub const ALL: [Self; 8] = [
+        Self::Linear,
+        Self::Bias,
+        Self::Stats,
+        Self::Map,
+        Self::Pool,
+        Self::Output,
+        Self::Matrix,
+        Self::Energy,
+    ];
+
+    /// Its shader.
+    pub fn shader(self) -> Shader {
+        match self {
+            Self::Linear => shaders::LINEAR,
+            Self::Bias => shaders::BIAS,
+            Self::Stats => shaders::STATS,
+            Self::Map => shaders::MAP,
+            Self::Pool => shaders::POOL,
+            Self::Output => shaders::OUTPUT,
+            Self::Matrix => shaders::MATRIX,
+            Self::Energy => shaders::ENERGY,
+        }
+    }
+
+    /// Its bindings by group.
+    pub fn groups(self) -> &'static [&'static [Bind]] {
+        match self {
+            Self::Linear => &[&[
+                Bind::Uniform(size_of::<data::LinearParams>()),
+                Bind::Read,
+                Bind::Read,
+                Bind::Read,
+                Bind::Write,
+            ]],
+            Self::Bias => &[&[
+                Bind::Uniform(size_of::<data::BiasParams>()),
+                Bind::Read,
+                Bind::Read,
+                Bind::Write,
+            ]],
+            Self::Stats => &[HEAD, &[Bind::Write]],
+            Self::Map | Self::Pool => &[HEAD, TEXELS],
+            Self::Output => &[
+                HEAD,
+                &[
+                    Bind::Read,
+                    Bind::Uniform(size_of::<data::OutputParams>()),
+                    Bind::Read,
+                    Bind::Write,
+                ],
+            ],
+            Self::Matrix => &[&[Bind::Uniform(size_of::<data::MatrixParams>())], TEXELS],
+            Self::Energy => &[&[
+                Bind::Uniform(size_of::<data::EnergyParams>()),
+                Bind::Read,
+                Bind::Write,
+            ]],
+        }
+    }
+}
+
+/// Bindings of the heatmap, which is drawn and not dispatched.
+pub const HEATMAP_BINDS: &[Bind] = &[
+    Bind::Uniform(size_of::<data::HeatmapParams>()),
+    Bind::Read,
+    Bind::Read,
+    Bind::Read,
+];
+
+/// The layout of one group.
+pub fn group_layout(
+    device: &wgpu::Device,
+    label: &str,
+    binds: &[Bind],
+    visibility: wgpu::ShaderStages,
+) -> wgpu::BindGroupLayout {
+    let entries: Vec<_> = (0u32..)
+        .zip(binds)
+        .map(|(binding, bind)| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility,
+            ty: match *bind {
+                Bind::Uniform(size) => wgpu::BindingType::Buffer {
+                    ty: Uniform,
+                    has_dynamic_offset: true,
+                    min_binding_size: NonZeroU64::new(size as u64),
+                },
+                Bind::Read | Bind::Write => wgpu::BindingType::Buffer {
+                    ty: Storage {
+                        read_only: *bind == Bind::Read,
+                    },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+            },
+            count: None,
+        })
+        .collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some(label),
+        entries: &entries,
+    })
+}
+
+/// A pipeline and the layouts of its groups.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The pipeline.
+    pub pipeline: wgpu::ComputePipeline,
+    /// One layout a group.
+    pub layouts: Vec<wgpu::BindGroupLayout>,
+}
+
+/// The pipelines, each made when it is first asked for.
+#[derive(Debug, Default)]
+pub struct Kernels {
+    compiled: [OnceCell<Compiled>; Kernel::ALL.len()],
+}
+
+impl Kernels {
+    /// The pipeline of `kernel` with `workgroup` threads a workgroup.
+    pub fn get(&self, device: &wgpu::Device, workgroup: u32, kernel: Kernel) -> &Compiled {
+        self.compiled[kernel as usize].get_or_init(|| {
+            let shader = kernel.shader();
+            compile(device, workgroup, kernel, &shader.source())
+        })
+    }
+
+    /// Puts a pipeline made from other WGSL in the place of `kernel`: negative controls use this
+    /// to show that a wrong kernel is caught.
+    pub fn replace(&mut self, device: &wgpu::Device, workgroup: u32, kernel: Kernel, wgsl: &str) {
+        self.compiled[kernel as usize] = OnceCell::from(compile(device, workgroup, kernel, wgsl));
+    }
+}
+
+fn compile(device: &wgpu::Device, workgroup: u32, kernel: Kernel, wgsl: &str) -> Compiled {
+    let name = kernel.shader().name;
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some(name),
+        source: wgpu::ShaderSource::Wgsl(wgsl.into()),
+    });
+    let layouts: Vec<_> = kernel
+        .groups()
+        .iter()
+        .map(|binds| group_layout(device, name, binds, wgpu::ShaderStages::COMPUTE))
+        .collect();
+    let borrowed: Vec<_> = layouts.iter().map(Some).collect();
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some(name),
+        bind_group_layouts: &borrowed,
+        immediate_size: 0,
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(name),
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: &[("WORKGROUP", f64::from(workgroup))],
+            ..Default::default()
+        },
+        cache: None,
+    });
+    Compiled { pipeline, layouts }
+}

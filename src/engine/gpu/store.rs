@@ -1,0 +1,155 @@
+//! Buffers by name. A buffer that is replaced or dropped is destroyed at once: in a browser
+//! nothing else frees its memory.
+
+use std::collections::{HashMap, HashSet};
+
+/// Every buffer that lives longer than one submit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Name {
+    /// X, padded.
+    X,
+    /// W_Q, W_K, W_V.
+    WQ,
+    /// W_K.
+    WK,
+    /// W_V.
+    WV,
+    /// Their biases.
+    BQ,
+    /// b_K.
+    BK,
+    /// b_V.
+    BV,
+    /// q by head.
+    Q,
+    /// k by head.
+    K,
+    /// v by head.
+    V,
+    /// k' by head.
+    KBiased,
+    /// v' by head.
+    VBiased,
+    /// Unit P_K by head.
+    PK,
+    /// Unit P_V by head.
+    PV,
+    /// q̃ by head.
+    QFactor,
+    /// k̃ by head.
+    KFactor,
+    /// s: the curve, or one `[L, L]` per head.
+    S,
+    /// Packed mask.
+    Mask,
+    /// Row statistics by slot.
+    Stats,
+    /// Texels of the large map.
+    MapTexels,
+    /// Texels of the small maps, by head.
+    StripTexels,
+    /// Texels of both output maps.
+    OutputTexels,
+    /// Ranges: large map, outputs, then one per head; [`crate::engine::sizes::ALIGN`] bytes each.
+    Ranges,
+    /// O `[L, d]`.
+    O,
+    /// Y `[L, d]`.
+    Y,
+    /// T = O W_1ᵀ `[L, d or r]`.
+    T,
+    /// Low-rank Y `[L, d]`.
+    YLow,
+    /// W_O.
+    WO,
+    /// b_O.
+    BO,
+    /// W_1.
+    W1,
+    /// W_2.
+    W2,
+    /// ‖T_c‖² then column energies of Y.
+    Energies,
+}
+
+/// The buffers.
+#[derive(Debug, Default)]
+pub struct Store {
+    buffers: HashMap<Name, wgpu::Buffer>,
+    uploaded: HashSet<Name>,
+}
+
+/// A range of a buffer to bind.
+#[derive(Clone, Copy, Debug)]
+pub struct Span<'a> {
+    /// The buffer.
+    pub buffer: &'a wgpu::Buffer,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes; 0 is up to the end.
+    pub size: u64,
+}
+
+impl Store {
+    /// The buffer of that name, if it is there.
+    pub fn get(&self, name: Name) -> Option<&wgpu::Buffer> {
+        self.buffers.get(&name)
+    }
+
+    /// Whether the present numbers of the buffer were uploaded.
+    pub fn is_uploaded(&self, name: Name) -> bool {
+        self.uploaded.contains(&name)
+    }
+
+    /// Notes that the numbers of the buffer are the present ones, or no longer are.
+    pub fn set_uploaded(&mut self, name: Name, uploaded: bool) {
+        if uploaded {
+            self.uploaded.insert(name);
+        } else {
+            self.uploaded.remove(&name);
+        }
+    }
+
+    /// `size` bytes from `offset` on of the buffer; nothing when it is not there.
+    pub fn span(&self, name: Name, offset: u64, size: u64) -> Option<Span<'_>> {
+        self.get(name).map(|buffer| Span {
+            buffer,
+            offset,
+            size,
+        })
+    }
+
+    /// Makes sure that the buffer is there with exactly `bytes` bytes (zeros when new).
+    pub fn ensure(&mut self, device: &wgpu::Device, name: Name, bytes: u64) {
+        let bytes = bytes.max(16).next_multiple_of(16);
+        if self.get(name).is_some_and(|b| b.size() == bytes) {
+            return;
+        }
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(&format!("{name:?}")),
+            size: bytes,
+            usage: wgpu::BufferUsages::STORAGE
+                | wgpu::BufferUsages::COPY_DST
+                | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        self.uploaded.remove(&name);
+        if let Some(old) = self.buffers.insert(name, buffer) {
+            old.destroy();
+        }
+    }
+
+    /// Forgets all buffers.
+    pub fn clear(&mut self) {
+        self.uploaded.clear();
+        for (_, buffer) in self.buffers.drain() {
+            buffer.destroy();
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

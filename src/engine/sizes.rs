@@ -1,0 +1,298 @@
+//! Every size that a device could refuse, from one pure place: buffers, dispatches, statistics.
+
+use crate::attention::config::Config;
+use crate::attention::layer::{Input, Layer};
+use crate::attention::visibility::Visibility;
+
+use super::EngineError;
+
+/// Segments per row whose normalisers are kept; with more of them, each is short and recomputed.
+pub const MAX_STORED_SEGMENTS: usize = 64;
+
+/// All heads' statistics are kept up to this many bytes; beyond it, one head's at a time.
+const MAX_STATS_BYTES: u64 = 64 << 20;
+
+/// Bound ranges of a buffer start at multiples of this (`minStorageBufferOffsetAlignment`).
+pub const ALIGN: u64 = 256;
+
+/// What the device allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// Bytes of one buffer.
+    pub buffer: u64,
+    /// Bytes of one bound range.
+    pub binding: u64,
+    /// Workgroups of one dispatch.
+    pub workgroups: u64,
+}
+
+impl Default for Allowed {
+    /// The limits that every WebGPU device has.
+    fn default() -> Self {
+        Self {
+            buffer: 256 << 20,
+            binding: 128 << 20,
+            workgroups: 65_535,
+        }
+    }
+}
+
+/// `n` rounded up to whole vec4s, in vec4s.
+pub fn vec4s(n: usize) -> usize {
+    n.div_ceil(4)
+}
+
+/// `bytes` rounded up to [`ALIGN`].
+pub fn aligned(bytes: u64) -> u64 {
+    bytes.next_multiple_of(ALIGN)
+}
+
+/// Sizes of one layer on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// L.
+    pub seq_len: usize,
+    /// H.
+    pub heads: usize,
+    /// d_h.
+    pub head_dim: usize,
+    /// vec4s of one row of a head.
+    pub head_stride: usize,
+    /// Bytes from one head to the next in q, k, v and their twins.
+    pub head_bytes: u64,
+    /// Numbers of one row of X (d, also for a preview that holds one head); d_h·H without X.
+    pub input_dim: usize,
+    /// vec4s of one row of O and Y.
+    pub model_stride: usize,
+}
+
+impl Sizes {
+    /// The sizes of `layer`, when the device allows them.
+    ///
+    /// # Errors
+    /// [`EngineError::TooLarge`] when a buffer or a bound range would be beyond the limits.
+    pub fn new(layer: &Layer, allowed: Allowed) -> Result<Self, EngineError> {
+        let head_stride = vec4s(layer.head_dim);
+        let model_stride = vec4s(layer.model_dim());
+        let head_bytes = aligned(layer.seq_len as u64 * head_stride as u64 * 16);
+        let input_dim = match &layer.input {
+            Input::Hidden { x, .. } => x.shape.get(1).copied().unwrap_or(0),
+            Input::Heads { .. } => layer.model_dim(),
+        };
+        let sizes = Self {
+            input_dim,
+            seq_len: layer.seq_len,
+            heads: layer.heads,
+            head_dim: layer.head_dim,
+            head_stride,
+            head_bytes,
+            model_stride,
+        };
+        let words = (layer.seq_len as u64).div_ceil(32);
+        let mask = if layer.mask.is_some() {
+            layer.seq_len as u64 * words * 4
+        } else {
+            0
+        };
+        let model_bytes = layer.seq_len as u64 * model_stride as u64 * 16;
+        fits(head_bytes * layer.heads as u64, allowed.buffer)?;
+        fits(head_bytes, allowed.binding)?;
+        fits(model_bytes, allowed.binding)?;
+        fits(
+            layer.seq_len as u64 * vec4s(input_dim) as u64 * 16,
+            allowed.binding,
+        )?;
+        fits(mask, allowed.binding)?;
+        Ok(sizes)
+    }
+}
+
+/// Whether `bytes` fit, as a result in elements of four bytes.
+///
+/// # Errors
+/// [`EngineError::TooLarge`] when they do not.
+pub fn fits(bytes: u64, allowed: u64) -> Result<(), EngineError> {
+    if bytes <= allowed {
+        Ok(())
+    } else {
+        Err(EngineError::TooLarge {
+            wanted: bytes / 4,
+            allowed: allowed / 4,
+        })
+    }
+}
+
+/// The longest L of a model of width `d` in `heads` heads that the device allows without a mask.
+pub fn max_seq_len(d: usize, heads: usize, allowed: Allowed) -> u32 {
+    let head = vec4s(d / heads.max(1)) as u64 * 16;
+    let per_token = head * heads as u64;
+    let by_buffer = allowed.buffer / per_token.max(16);
+    let by_binding = allowed.binding / (vec4s(d) as u64 * 16).max(16);
+    by_buffer.min(by_binding).min(u64::from(u32::MAX)) as u32
+}
+
+/// How the row statistics of a layer are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatSizes {
+    /// Keys per segment.
+    pub segment: usize,
+    /// ⌈L / segment⌉.
+    pub segments: usize,
+    /// Entries of a row: its own, and one per stored segment.
+    pub stride: usize,
+    /// Bytes from one head to the next.
+    pub head_bytes: u64,
+    /// Heads whose statistics are kept at a time.
+    pub slots: usize,
+}
+
+impl StatSizes {
+    /// How `heads` heads of `seq_len` rows keep their statistics under `config`.
+    pub fn new(seq_len: usize, heads: usize, config: &Config) -> Self {
+        let segment = config.segment_len(seq_len);
+        let segments = seq_len.div_ceil(segment).max(1);
+        let stride = if segments <= MAX_STORED_SEGMENTS {
+            1 + segments
+        } else {
+            1
+        };
+        let head_bytes = aligned(seq_len as u64 * stride as u64 * 8);
+        let slots = if head_bytes * heads as u64 <= MAX_STATS_BYTES {
+            heads
+        } else {
+            1
+        };
+        Self {
+            segment,
+            segments,
+            stride,
+            head_bytes,
+            slots,
+        }
+    }
+}
+
+/// Workgroups across and down for `threads` threads: one row of them, or several where one would
+/// be too long. Kernels number their threads `x + y · width` and ignore those too many.
+pub fn grid(threads: u64, workgroup: u32, allowed: u64) -> (u32, u32) {
+    let count = threads.div_ceil(u64::from(workgroup.max(1))).max(1);
+    let down = count.div_ceil(allowed.max(1));
+    (count.div_ceil(down) as u32, down as u32)
+}
+
+/// Keys that a row looks at under `visibility`, at most.
+pub fn keys_per_row(seq_len: usize, visibility: &Visibility) -> usize {
+    let side = |reach: Option<i32>| reach.map_or(seq_len as i64, i64::from);
+    let near = (side(visibility.left) + side(visibility.right) + 1).clamp(0, seq_len as i64);
+    let kept = visibility.sinks.max(visibility.globals) as usize;
+    (near as usize + kept).min(seq_len)
+}
+
+/// Cuts `rows` rows that cost `per_row` multiply-adds each into blocks of at most `budget`,
+/// whole groups of `granule` rows.
+pub fn blocks(rows: usize, per_row: u64, budget: u64, granule: usize) -> Vec<(u32, u32)> {
+    let fitting = (budget / per_row.max(1)) as usize / granule * granule;
+    let step = fitting.max(granule);
+    (0..rows)
+        .step_by(step)
+        .map(|at| (at as u32, (at + step).min(rows) as u32))
+        .collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::attention::layer::{Output, Tensor};
+
+    fn layer(heads: usize, seq_len: usize, head_dim: usize) -> Layer {
+        let none = Tensor::new(&[0], Vec::new()).unwrap();
+        Layer {
+            id: 0,
+            heads,
+            seq_len,
+            head_dim,
+            input: Input::Heads {
+                q: none.clone(),
+                k: none.clone(),
+                v: none,
+            },
+            output: Output::Identity,
+            mask: None,
+            preview_of: None,
+        }
+    }
+
+    #[test]
+    fn long_sequences_fit_and_longer_ones_say_so() {
+        assert!(Sizes::new(&layer(12, 65_536, 64), Allowed::default()).is_err());
+        assert!(Sizes::new(&layer(12, 40_000, 64), Allowed::default()).is_ok());
+        assert!(Sizes::new(&layer(4, 65_536, 64), Allowed::default()).is_ok());
+        let Err(EngineError::TooLarge { wanted, allowed }) =
+            Sizes::new(&layer(1, 1 << 20, 256), Allowed::default())
+        else {
+            panic!("a million rows of 256 must not fit");
+        };
+        assert!(wanted > allowed);
+        let longest = max_seq_len(768, 12, Allowed::default()) as usize;
+        assert!(Sizes::new(&layer(12, longest, 64), Allowed::default()).is_ok());
+        assert!(Sizes::new(&layer(12, longest + 1, 64), Allowed::default()).is_err());
+    }
+
+    #[test]
+    fn heads_start_where_a_binding_may() {
+        for (seq_len, head_dim) in [(1, 1), (7, 3), (65, 40), (120, 32)] {
+            let sizes = Sizes::new(&layer(3, seq_len, head_dim), Allowed::default()).unwrap();
+            assert_eq!(sizes.head_bytes % ALIGN, 0);
+            assert!(sizes.head_bytes >= (seq_len * head_dim * 4) as u64);
+            assert!(sizes.head_stride * 4 >= head_dim);
+        }
+    }
+
+    #[test]
+    fn statistics_never_grow_with_the_square_of_the_length() {
+        let mut config = Config::full(8);
+        for segment in [None, Some(1), Some(7), Some(64), Some(1000)] {
+            config.segment = segment;
+            for seq_len in [1, 2, 63, 64, 65, 512, 4096] {
+                let s = StatSizes::new(seq_len, 4, &config);
+                assert!(s.stride <= 1 + MAX_STORED_SEGMENTS);
+                assert!(s.segment * s.segments >= seq_len);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_cover_every_row_once() {
+        for (rows, per_row, budget) in [(1, 1, 1), (512, 1000, 10_000), (13, 5, 1_000_000)] {
+            let cut = blocks(rows, per_row, budget, 4);
+            assert_eq!(cut[0].0, 0);
+            assert_eq!(cut[cut.len() - 1].1 as usize, rows);
+            assert!(cut.windows(2).all(|w| w[0].1 == w[1].0 && w[0].1 % 4 == 0));
+        }
+    }
+
+    #[test]
+    fn grids_hold_every_thread_within_the_limit() {
+        for threads in [1, 8, 9, 524_280, 524_281, 5_000_000] {
+            let (x, y) = grid(threads, 8, 65_535);
+            assert!(u64::from(x) * u64::from(y) * 8 >= threads);
+            assert!(x <= 65_535 && y <= 65_535);
+        }
+        assert_eq!(grid(100, 8, 65_535), (13, 1));
+    }
+
+    #[test]
+    fn keys_per_row_follow_the_window() {
+        let window = |left, right| Visibility {
+            left,
+            right,
+            ..Visibility::default()
+        };
+        assert_eq!(keys_per_row(100, &window(None, None)), 100);
+        assert_eq!(keys_per_row(100, &window(Some(4), Some(4))), 9);
+        assert_eq!(keys_per_row(100, &window(Some(4), Some(0))), 5);
+        assert_eq!(keys_per_row(100, &window(Some(4), None)), 100);
+        assert_eq!(keys_per_row(3, &window(Some(4), Some(4))), 3);
+    }
+}
