@@ -25,7 +25,7 @@ pub fn ScoreCurve() -> impl IntoView {
     let curve = part(app, |s| s.cjar.s.clone());
     let reading = part(app, |s| s.cjar.reading);
     let points = Memo::new(move |_| {
-        let reach = sizes.get().seq_len.saturating_sub(1).clamp(1, REACH);
+        let reach = reach_of(sizes.get().seq_len);
         curve.with(|curve| sample(curve, reach as i32))
     });
     let limits = Memo::new(move |_| points.with(|p| extent(p)));
@@ -37,14 +37,27 @@ pub fn ScoreCurve() -> impl IntoView {
         ];
         text.fill(lang.get(), &values)
     };
+    let off = Memo::new(move |_| curve.with(|curve| curve.amplitude == 0.0));
     let consequence = Signal::derive(move || {
-        if reading.get().uses_score_bias() {
+        if off.get() {
+            words::S_CURVE_ZERO.pick(lang.get()).to_owned()
+        } else if reading.get().uses_score_bias() {
             range(words::S_CURVE_RANGE)
         } else {
             let name = words::reading(reading.get()).0.pick(lang.get());
             words::S_CURVE_OFF.fill(lang.get(), &[("reading", name)])
         }
     });
+    // The shape that an amplitude of 1 would have, so that the slider promises something.
+    let ghost = move || {
+        let reach = reach_of(sizes.get().seq_len) as i32;
+        let shape = Curve {
+            amplitude: 1.0,
+            ..curve.get()
+        };
+        let points = sample(&shape, reach);
+        path(&points, extent(&points))
+    };
     let line = move || points.with(|p| path(p, limits.get()));
     let zero = move || y_of(0.0, limits.get());
     view! {
@@ -69,7 +82,9 @@ pub fn ScoreCurve() -> impl IntoView {
                 >
                     <line class="curve-zero" x1="0" x2=WIDTH y1=zero y2=zero />
                     <line class="curve-zero" x1=WIDTH / 2.0 x2=WIDTH / 2.0 y1="0" y2=HEIGHT />
-                    <path class="curve-line" d=line />
+                    <Show when=move || off.get() fallback=move || view! { <path class="curve-line" d=line /> }>
+                        <path class="curve-line is-ghost" d=ghost />
+                    </Show>
                 </svg>
                 <figcaption>
                     <span>{move || format!("−{}", reach_of(sizes.get().seq_len))}</span>
