@@ -20,7 +20,8 @@ const KEPT_LAYERS: usize = 2;
 /// Beyond this L the facts of a whole head would keep the calculator busy for seconds.
 pub const MAX_SUMMARY_LEN: usize = 2048;
 
-/// What the page asks. Bulk data travels beside it as blobs of bytes.
+/// What the page asks. Scenes travel as links, which lose nothing and are parsed anyway; bulk data
+/// travels beside as blobs of bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ask {
     /// Take in the layer of `source`; the blobs are its three files (hidden, qk, vo), none for a
@@ -28,8 +29,8 @@ pub enum Ask {
     Layer {
         /// Identity of the layer on the page.
         id: u64,
-        /// What it is.
-        source: Source,
+        /// Link of a Scene with this source.
+        scene: String,
     },
     /// W_1, W_2 and σ of W_O. Answer blobs: w_1, w_2, σ as f32.
     OutFactors {
@@ -40,15 +41,15 @@ pub enum Ask {
     ScoreFactors {
         /// Which layer.
         id: u64,
-        /// The Scene whose P_K counts.
-        scene: Box<Scene>,
+        /// Link of the Scene whose P_K counts.
+        scene: String,
     },
     /// Facts of the Scene's head.
     Summary {
         /// Which layer.
         id: u64,
-        /// Which picture.
-        scene: Box<Scene>,
+        /// Link of the Scene.
+        scene: String,
     },
     /// q and k of one head. Answer blobs as f64, each `[L, d_h]`.
     Head {
@@ -98,7 +99,7 @@ impl Calculator {
 
     fn try_answer(&mut self, ask: &Ask, blobs: &[Blob]) -> Result<(Answer, Vec<Blob>), String> {
         match ask {
-            Ask::Layer { id, source } => self.take_in(*id, source, blobs),
+            Ask::Layer { id, scene } => self.take_in(*id, &parsed(scene).source, blobs),
             Ask::OutFactors { id } => match &self.layer(*id)?.layer.output {
                 Output::Full(linear) => {
                     let factors = low_rank::out_factors(&linear.weight).map_err(text)?;
@@ -109,7 +110,7 @@ impl Calculator {
             },
             Ask::ScoreFactors { id, scene } => {
                 let layer = &self.layer(*id)?.layer;
-                let biases = scene.biases(Sizes::from(layer));
+                let biases = parsed(scene).biases(Sizes::from(layer));
                 let factors = low_rank::score_factors(layer, &biases).map_err(text)?;
                 let width = factors.q.shape.last().copied().unwrap_or(0);
                 let blobs = vec![bytes(&factors.q.data), bytes(&factors.k.data)];
@@ -120,7 +121,7 @@ impl Calculator {
                 if kept.layer.seq_len > MAX_SUMMARY_LEN {
                     return Ok((Answer::Summary(None), Vec::new()));
                 }
-                let head = kept.head(scene)?;
+                let head = kept.head(&parsed(scene))?;
                 let facts = summary::summarize_head(&head).map_err(text)?;
                 Ok((Answer::Summary(Some(Box::new(facts))), Vec::new()))
             }
@@ -258,6 +259,10 @@ pub fn doubles(blob: &Blob) -> Vec<f64> {
 
 fn bytes(data: &[f32]) -> Blob {
     bytemuck::cast_slice(data).to_vec()
+}
+
+fn parsed(link: &str) -> Scene {
+    Scene::from_fragment(link).scene
 }
 
 #[allow(clippy::needless_pass_by_value)] // the shape that map_err wants

@@ -64,7 +64,7 @@ impl Loader {
         spawn_local(async move {
             let result = match scene.source {
                 Source::MiniLm { .. } => loader.minilm(&scene, run).await,
-                Source::Synthetic { .. } => loader.synthetic(&scene.source).await,
+                Source::Synthetic { seq_len, .. } => loader.synthetic(&scene, seq_len).await,
             };
             if loader.run.get() != run {
                 return;
@@ -134,7 +134,7 @@ impl Loader {
         let loaded = loaded(named);
         let ask = Ask::Layer {
             id: loaded.layer.id,
-            source: scene.source.clone(),
+            scene: scene.to_fragment(),
         };
         let (calculator, blobs) = (
             self.calculator.clone(),
@@ -158,14 +158,11 @@ impl Loader {
         }
     }
 
-    async fn synthetic(&self, source: &Source) -> Result<LoadedLayer, Problem> {
-        let Source::Synthetic { seq_len, .. } = *source else {
-            return Err(broken("", "not a synthetic source"));
-        };
+    async fn synthetic(&self, scene: &Scene, seq_len: u32) -> Result<LoadedLayer, Problem> {
         let id = fresh_id();
         let ask = Ask::Layer {
             id,
-            source: source.clone(),
+            scene: scene.to_fragment(),
         };
         let (answer, blobs) = self.calculator.ask(ask, Vec::new()).await;
         let tokens = match answer {

@@ -240,7 +240,7 @@ impl Assembler {
             let sizes = Sizes::from(layer);
             let ask = Ask::ScoreFactors {
                 id: layer.id,
-                scene: Box::new(scene.clone()),
+                scene: scene.to_fragment(),
             };
             spawn_local(async move {
                 let (answer, blobs) = calculator.ask(ask, Vec::new()).await;

@@ -112,7 +112,7 @@ impl Facts {
         spawn_local(async move {
             let ask = Ask::Summary {
                 id,
-                scene: Box::new(scene.clone()),
+                scene: scene.to_fragment(),
             };
             let (answer, _) = calculator.ask(ask, Vec::new()).await;
             *open.borrow_mut() = false;
