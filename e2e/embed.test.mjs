@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
 import { compare } from './compare.mjs';
-import { assertComputes, assertQuiet, DIST, launch, openPage, OUT, readMap, reference } from './harness.mjs';
+import { assertComputes, assertQuiet, DIST, launch, openPage, OUT, readMap, reference, waitForProblem } from './harness.mjs';
 import { colours } from './image.mjs';
 import { serve } from './server.mjs';
 
@@ -59,6 +59,16 @@ for (const name of BROWSERS) {
         await page.close();
       });
     }
+
+    test('a host that does not let it load says how to mend that', async () => {
+      const closed = await serve(DIST, { cors: false });
+      writeFileSync(join(folder, 'closed.html'), host(`${closed.url}embed.html#lang=zh`, 'sandbox="allow-scripts"'));
+      const page = await openPage(browser, `${hosts.url}closed.html`);
+      const frame = await frameOf(page);
+      assert.match(await waitForProblem(frame, /Access-Control-Allow-Origin/), /沙盒/);
+      await page.close();
+      await closed.close();
+    });
 
     test('the wheel over it scrolls the page around it', async () => {
       const page = await openPage(browser, `${hosts.url}sandboxed.html`);

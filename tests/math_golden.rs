@@ -83,8 +83,7 @@ fn golden_cases_through_the_reference() {
 /// The judge judges: one weight moved by 1e-4 is seen.
 #[test]
 fn golden_judge_can_fail() {
-    let folder = folder::golden();
-    let mut cases = folder::cases(&folder).unwrap();
+    let mut cases = folder::cases(&folder::own_golden()).unwrap();
     let case = cases
         .iter_mut()
         .find(|case| case.expect.a.is_some())

@@ -4,8 +4,11 @@
 use std::fs;
 
 use attnscope::attention::layer::Input;
+use attnscope::data::case::Case;
+use attnscope::data::safetensors::{ReadError, Tensors};
 use attnscope::data::{folder, minilm};
 use attnscope::scene::Text;
+use proptest::prelude::*;
 
 fn read(name: &str) -> Vec<u8> {
     fs::read(folder::shipped().join("..").join(name)).unwrap()
@@ -13,10 +16,8 @@ fn read(name: &str) -> Vec<u8> {
 
 #[test]
 fn golden_folder_has_all_cases() {
-    let cases = folder::cases(&folder::golden()).unwrap();
-    if std::env::var_os("ATTNSCOPE_GOLDEN").is_none() {
-        assert_eq!(cases.len(), 115);
-    }
+    let cases = folder::cases(&folder::own_golden()).unwrap();
+    assert_eq!(cases.len(), 115);
     for case in &cases {
         case.layer.check().unwrap();
         assert!(!case.note.is_empty(), "{}", case.name);
@@ -71,18 +72,59 @@ fn damaged_files_are_refused() {
 
 #[test]
 fn cases_that_name_inputs_get_the_shipped_ones() {
-    let case = folder::cases(&folder::golden())
+    let case = folder::cases(&folder::own_golden())
         .unwrap()
         .into_iter()
-        .find(|case| case.name == "minilm-sentence-full");
-    let Some(case) = case else {
-        assert!(std::env::var_os("ATTNSCOPE_GOLDEN").is_some());
-        return;
-    };
+        .find(|case| case.name == "minilm-sentence-full")
+        .unwrap();
     let files = minilm::files(Text::Sentence, 1);
     let (x, qk, vo) = (read(&files.hidden), read(&files.qk), read(&files.vo));
     let named = minilm::assemble(1, &x, &qk, &vo).unwrap();
     assert!(matches!(case.layer.input, Input::Hidden { .. }));
     assert_eq!(case.layer.input, named.layer.input);
     assert_eq!(case.layer.output, named.layer.output);
+}
+
+fn no_inputs(name: &str, _: Option<&str>) -> Result<Tensors, ReadError> {
+    Err(ReadError::Missing(name.to_owned()))
+}
+
+/// `config` of a case is looked at, not believed.
+#[test]
+fn a_case_that_contradicts_itself_is_refused() {
+    let good = fs::read(folder::own_golden().join("causal-l2.safetensors")).unwrap();
+    assert!(Case::parse("good", &good, no_inputs).is_ok());
+    for (from, to) in [
+        (r#"\"heads\": 2"#, r#"\"heads\": 3"#),
+        (r#"\"dilation\": 1"#, r#"\"dilation\": 0"#),
+        (r#"\"heads\": 2"#, r#"\"heads\":-2"#),
+        (r#"\"scale\": null"#, r#"\"scale\": 9e99"#),
+        ("expect.a", "expect.b"),
+    ] {
+        let at = good.windows(from.len()).position(|w| w == from.as_bytes());
+        let mut bad = good.clone();
+        bad[at.unwrap()..][..to.len()].copy_from_slice(to.as_bytes());
+        let parsed = Case::parse("bad", &bad, no_inputs);
+        // Without expectations of A there is still O to be judged by.
+        assert_eq!(parsed.is_ok(), to == "expect.b", "{to}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Damaged cases give a case or an error, never a panic.
+    #[test]
+    fn damaged_cases_give_a_value(
+        edits in proptest::collection::vec((8usize..700, any::<u8>()), 0..4),
+        digits in proptest::collection::vec((8usize..700, b'0'..=b'9'), 0..4),
+    ) {
+        let mut bytes = include_bytes!("golden/causal-l2.safetensors").to_vec();
+        for (at, value) in edits.into_iter().chain(digits) {
+            bytes[at] = value;
+        }
+        if let Ok(case) = Case::parse("damaged", &bytes, no_inputs) {
+            prop_assert!(case.layer.check().is_ok());
+        }
+    }
 }

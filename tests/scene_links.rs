@@ -252,6 +252,16 @@ fn json_members_are_judged_one_by_one() {
         assert_eq!(parsed.warnings[0].reason, Reason::NotJson);
     }
     assert_eq!(Scene::from_json("{}").warnings, []);
+    let partly = Scene::from_json(r#"{"source": {"synthetic": {"seq_len": 9}}}"#);
+    assert_eq!(partly.warnings, []);
+    assert_eq!(
+        partly.scene.source,
+        Source::Synthetic {
+            pattern: Pattern::Random,
+            seq_len: 9,
+            seed: 1
+        }
+    );
 }
 
 #[test]

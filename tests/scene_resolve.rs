@@ -182,6 +182,74 @@ proptest! {
     }
 }
 
+/// The parts of a Python expression between `operator`, outside of parentheses.
+fn split<'a>(text: &'a str, operator: &str) -> Vec<&'a str> {
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ if depth == 0 && text[at..].starts_with(operator) => {
+                parts.push(&text[start..at]);
+                start = at + operator.len();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// What Python makes of the mask line at (i, j): `&` binds closer than `|`.
+fn evaluate(text: &str, i: i64, j: i64) -> bool {
+    let any = split(text, " | ");
+    if any.len() > 1 {
+        return any.iter().any(|part| evaluate(part, i, j));
+    }
+    let all = split(text, " & ");
+    if all.len() > 1 {
+        return all.iter().all(|part| evaluate(part, i, j));
+    }
+    let inner = text.strip_prefix('(').unwrap().strip_suffix(')').unwrap();
+    if inner.contains(" & ") || inner.contains(" | ") {
+        return evaluate(inner, i, j);
+    }
+    let value = |text: &str| match text {
+        "i" => i,
+        "j" => j,
+        "j - i" => j - i,
+        _ => match text.strip_prefix("(j - i) % ") {
+            Some(step) => (j - i).rem_euclid(step.parse().unwrap()),
+            None => text.parse().unwrap(),
+        },
+    };
+    let compared = [" <= ", " >= ", " == ", " < "]
+        .into_iter()
+        .find_map(|operator| inner.split_once(operator).map(|sides| (operator, sides)));
+    let (operator, (left, right)) = compared.unwrap();
+    let (left, right) = (value(left), value(right));
+    match operator {
+        " <= " => left <= right,
+        " >= " => left >= right,
+        " == " => left == right,
+        _ => left < right,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_torch_line_makes_the_same_mask(visibility in visibility(), len in 1..12i64) {
+        let line = torch_mask(&visibility);
+        for (i, j) in (0..len).flat_map(|i| (0..len).map(move |j| (i, j))) {
+            let made = line.as_ref().is_none_or(|line| evaluate(line, i, j));
+            let sees = visibility.sees(i as usize, j as usize);
+            prop_assert_eq!(made, sees, "({}, {}) of {:?}", i, j, line);
+        }
+    }
+}
+
 #[test]
 fn the_torch_line_names_every_part_of_the_mask() {
     assert_eq!(torch_mask(&Visibility::default()), None);

@@ -43,9 +43,9 @@ impl Numbers {
         }
         // 1 − u is in (0, 1]: the logarithm is finite.
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
-        let angle = TAU * self.uniform();
-        self.spare = Some(radius * libm::sin(angle));
-        radius * libm::cos(angle)
+        let (sin, cos) = libm::sincos(TAU * self.uniform());
+        self.spare = Some(radius * sin);
+        radius * cos
     }
 }
 

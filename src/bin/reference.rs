@@ -1,34 +1,208 @@
-//! `attnscope-reference`: the f64 reference as a native command, for tests of what the page drew
-//! and for packing the shipped inputs. On wasm32 there is nothing here.
+//! `attnscope-reference`: the f64 reference as a native command. Browser tests judge by it what
+//! the page drew; it also packs the shipped inputs. On wasm32 there is nothing here.
+
+#[cfg(target_arch = "wasm32")]
+fn main() {}
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
-    use std::path::Path;
-    use std::process::ExitCode;
-
-    const USAGE: &str = "usage:
-  attnscope-reference pack-data <folder of captured files> <folder to write>";
-
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let done = match *args {
-        ["pack-data", source, target] => {
-            attnscope::data::pack::pack(Path::new(source), Path::new(target)).map(|written| {
-                for (path, size) in written {
-                    println!("{size:>8} {}", path.display());
-                }
-            })
-        }
-        _ => Err(USAGE.to_owned()),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
+    match native::run() {
+        Ok(()) => std::process::ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");
-            ExitCode::FAILURE
+            std::process::ExitCode::FAILURE
         }
     }
 }
 
-#[cfg(target_arch = "wasm32")]
-fn main() {}
+#[cfg(not(target_arch = "wasm32"))]
+mod native {
+    use std::io::{BufRead, Write};
+    use std::path::Path;
+
+    use attnscope::attention::layer::{Layer, Output, fresh_id};
+    use attnscope::attention::low_rank::{energy_kept, factor_output, output_error, weight_error};
+    use attnscope::attention::output::{component_energies, head_outputs, layer_output};
+    use attnscope::attention::reference::Head;
+    use attnscope::attention::summary::{Summary, summarize_head};
+    use attnscope::data::minilm;
+    use attnscope::data::pack::pack;
+    use attnscope::data::synthetic::synthetic;
+    use attnscope::scene::resolve::Sizes;
+    use attnscope::scene::{Lang, Quantity, Scene, Source};
+    use attnscope::words::sentence::{Facts, sentence};
+    use serde_json::{Value, json};
+
+    const USAGE: &str = "usage:
+  attnscope-reference map [<fragment> …]
+      For each scene (a URL fragment; from standard input, one a line, when none is given) one line
+      of JSON: rows, cols, values (weights or raw scores of the scene's head and rectangle,
+      row-major, 0 where masked), visible (1 or 0), head, sentence {en, zh}, summary, warnings;
+      cell when the scene locks one; output {rank, energy, weight_error, error} when it has an
+      output rank. Shipped layers are read from www/data of the present folder.
+  attnscope-reference pack-data <folder of captured files> <folder to write>";
+
+    /// Facts of a whole head are left out beyond this L, as on the page.
+    const MAX_SUMMARY_LEN: usize = 2048;
+
+    pub fn run() -> Result<(), String> {
+        let args: Vec<String> = std::env::args().skip(1).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        match *args {
+            ["pack-data", source, target] => {
+                for (path, size) in pack(Path::new(source), Path::new(target))? {
+                    println!("{size:>8} {}", path.display());
+                }
+                Ok(())
+            }
+            ["map"] => std::io::stdin()
+                .lock()
+                .lines()
+                .try_for_each(|line| print(&line.map_err(|e| e.to_string())?)),
+            ["map", ref fragments @ ..] => {
+                fragments.iter().try_for_each(|fragment| print(fragment))
+            }
+            _ => Err(USAGE.to_owned()),
+        }
+    }
+
+    fn print(fragment: &str) -> Result<(), String> {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{}", judge(fragment)?).map_err(|e| e.to_string())
+    }
+
+    /// What the reference says about one scene.
+    fn judge(fragment: &str) -> Result<Value, String> {
+        let parsed = Scene::from_fragment(fragment);
+        let scene = parsed.scene;
+        let (layer, tokens) = load(&scene.source)?;
+        let sizes = Sizes::from(&layer);
+        let (config, biases) = (scene.config(sizes), scene.biases(sizes));
+        let at = scene.head(layer.heads);
+        let head = Head::new(&layer, &config, &biases, at).map_err(text)?;
+
+        let rect = scene.rect(layer.seq_len);
+        let columns = rect.col as usize..(rect.col + rect.cols) as usize;
+        let cells = rect.rows as usize * rect.cols as usize;
+        let (mut values, mut visible) = (vec![0.0; cells], vec![0u8; cells]);
+        for i in 0..rect.rows as usize {
+            let row = head.row(rect.row as usize + i);
+            let numbers = match scene.view.quantity {
+                Quantity::Weights => &row.weights,
+                Quantity::Score => &row.score,
+            };
+            for (&j, &number) in row.keys.iter().zip(numbers) {
+                if columns.contains(&j) {
+                    let cell = i * columns.len() + j - columns.start;
+                    (values[cell], visible[cell]) = (number, 1);
+                }
+            }
+        }
+        let mut answer = json!({
+            "rows": rect.rows,
+            "cols": rect.cols,
+            "values": values,
+            "visible": visible,
+            "head": at,
+            "warnings": parsed.warnings.len(),
+        });
+        if let Some((i, j)) = scene.cell(layer.seq_len) {
+            let cell = head.cell(i, j);
+            answer["cell"] = json!({
+                "visible": cell.visible, "qk": cell.qk, "qp": cell.qp, "s": cell.s,
+                "score": cell.score, "weight": cell.weight, "row_sum": cell.row_sum,
+                "visible_keys": cell.visible_keys,
+            });
+        }
+        let output = output(&scene, &layer)?;
+        if layer.seq_len <= MAX_SUMMARY_LEN {
+            let summary = summarize_head(&head).map_err(text)?;
+            let energy = output.as_ref().map(|(rank, energy, _)| (*rank, *energy));
+            answer["sentence"] = sentences(&scene, &summary, &tokens, energy);
+            answer["summary"] = serde_json::to_value(&summary).map_err(text)?;
+        }
+        if let Some((_, _, facts)) = output {
+            answer["output"] = facts;
+        }
+        Ok(answer)
+    }
+
+    /// The scene's layer and its tokens.
+    fn load(source: &Source) -> Result<(Layer, Vec<String>), String> {
+        match *source {
+            Source::MiniLm { text, layer } => {
+                let files = minilm::files(text, layer);
+                let [hidden, qk, vo] = [files.hidden, files.qk, files.vo].map(|name| {
+                    let path = Path::new("www/data").join(name);
+                    std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
+                });
+                let named = minilm::assemble(layer, &hidden?, &qk?, &vo?)
+                    .map_err(|e| format!("a file of layer {layer}: {e}"))?;
+                Ok((named.layer, named.tokens.to_vec()))
+            }
+            Source::Synthetic {
+                pattern,
+                seq_len,
+                seed,
+            } => {
+                let made = synthetic(pattern, seq_len as usize, seed, fresh_id());
+                Ok((made.layer, made.tokens))
+            }
+        }
+    }
+
+    fn sentences(
+        scene: &Scene,
+        summary: &Summary,
+        tokens: &[String],
+        rank_energy: Option<(u32, f64)>,
+    ) -> Value {
+        let rule = scene.visibility();
+        let facts = Facts {
+            scene,
+            summary,
+            tokens,
+            reach: (rule.left, rule.right),
+            rank_energy,
+        };
+        json!({"en": sentence(Lang::En, &facts), "zh": sentence(Lang::Zh, &facts)})
+    }
+
+    /// Output rank, energy kept, and all facts of the rank, if the scene has one. Y at the rank is
+    /// computed in full; the page takes a shorter way.
+    fn output(scene: &Scene, layer: &Layer) -> Result<Option<(u32, f64, Value)>, String> {
+        let (Some(rank), Output::Full(w_o)) = (scene.cjar.out_rank, &layer.output) else {
+            return Ok(None);
+        };
+        let sizes = Sizes::from(layer);
+        let (mut config, biases) = (scene.config(sizes), scene.biases(sizes));
+        let factors = factor_output(&w_o.weight).map_err(text)?;
+        let sigma: Vec<f32> = factors.sigma.iter().map(|&s| s as f32).collect();
+        let o = head_outputs(layer, &config, &biases).map_err(text)?;
+        config.out_rank = None;
+        let y = layer_output(layer, &config, &o, None).map_err(text)?;
+        config.out_rank = Some(rank);
+        let cut = layer_output(layer, &config, &o, Some(&factors)).map_err(text)?;
+        let norm = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>();
+        let whole = norm(&mut y.iter().copied());
+        let off = norm(&mut y.iter().zip(&cut).map(|(a, b)| a - b));
+        let energies: Vec<f32> = component_energies(layer, &o, &factors)
+            .iter()
+            .map(|&e| e as f32)
+            .collect();
+        let energy = energy_kept(&sigma, rank as usize);
+        let facts = json!({
+            "rank": rank,
+            "energy": energy,
+            "weight_error": weight_error(&sigma, rank as usize),
+            "error": (off / whole).sqrt(),
+            "error_by_components": output_error(&sigma, &energies, whole, rank as usize),
+        });
+        Ok(Some((rank, energy, facts)))
+    }
+
+    #[allow(clippy::needless_pass_by_value)] // the shape that map_err wants
+    fn text(error: impl std::fmt::Display) -> String {
+        error.to_string()
+    }
+}

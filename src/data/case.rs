@@ -156,6 +156,9 @@ fn layer(file: &Tensors, heads: usize) -> Result<Layer, ReadError> {
         let &[_, seq_len, head_dim] = &*q.shape else {
             return Err(shape_error("q", &q.shape, "[H, L, head_dim]"));
         };
+        if q.shape[0] != heads {
+            return Err(shape_error("q", &q.shape, "[heads of config, L, head_dim]"));
+        }
         let input = Input::Heads {
             q: q.clone(),
             k: file.need("k")?.clone(),
@@ -204,7 +207,8 @@ fn config(choices: &Choices, head_dim: usize) -> Result<Config, ReadError> {
     let scale = choices
         .scale
         .unwrap_or_else(|| 1.0 / (head_dim as f64).sqrt());
-    if !scale.is_finite() || choices.dilation == Some(0) || choices.segment == Some(0) {
+    // Engines take the scale as f32.
+    if !(scale as f32).is_finite() || choices.dilation == Some(0) || choices.segment == Some(0) {
         return Err(ReadError::Content(
             "config: scale must be finite, dilation and segment at least 1".to_owned(),
         ));

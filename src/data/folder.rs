@@ -9,8 +9,12 @@ use super::safetensors::{ReadError, Tensors};
 
 /// The folder of golden cases: `ATTNSCOPE_GOLDEN`, or the project's own.
 pub fn golden() -> PathBuf {
-    std::env::var_os("ATTNSCOPE_GOLDEN")
-        .map_or_else(|| project().join("tests/golden"), PathBuf::from)
+    std::env::var_os("ATTNSCOPE_GOLDEN").map_or_else(own_golden, PathBuf::from)
+}
+
+/// The project's own golden cases.
+pub fn own_golden() -> PathBuf {
+    project().join("tests/golden")
 }
 
 /// The folder of the shipped layer inputs.

@@ -228,6 +228,13 @@ pub trait Engine {
     /// replaces what is left.
     fn idle(&mut self) -> bool;
 
+    /// Whether [`Engine::draw`] has left a part of the large map to [`Engine::idle`].
+    fn is_partial(&self) -> bool;
+
+    /// Sequence number of the newest frame whose large map the device has finished; 0 before the
+    /// first.
+    fn finished(&self) -> u64;
+
     /// How many submitted pieces of work the device has not finished yet.
     fn in_flight(&self) -> u32;
 

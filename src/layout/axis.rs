@@ -11,7 +11,7 @@ pub struct Labels {
 }
 
 /// Smallest distance between two lines of label text, in CSS pixels.
-const LINE: f64 = 13.0;
+const LINE: f64 = 12.0;
 
 /// Which labels fit when `count` cells share `extent` CSS pixels.
 pub fn labels(extent: f64, count: u32) -> Labels {

@@ -3,8 +3,8 @@
 /// Gap between two small maps in CSS pixels.
 pub const GAP: f64 = 4.0;
 
-/// Smallest edge of a small map that can still be pointed at, in CSS pixels.
-const SMALLEST: f64 = 40.0;
+/// Smallest edge of a small map that can still be pointed at, in CSS pixels (WCAG 2.2, 2.5.8).
+const SMALLEST: f64 = 24.0;
 
 /// Largest edge: four heads of a synthetic layer need not be posters.
 const LARGEST: f64 = 88.0;
@@ -35,6 +35,7 @@ impl StripGrid {
     /// be pointed at, all lines equally full.
     pub fn across(heads: u32, along: f64) -> Self {
         let heads = heads.max(1);
+        let along = if along.is_finite() { along } else { 0.0 };
         let fit = ((along + GAP) / (SMALLEST + GAP)).floor().max(1.0) as u32;
         let lines = heads.div_ceil(fit.min(heads));
         let columns = heads.div_ceil(lines);
@@ -85,7 +86,9 @@ mod tests {
             }
         );
         let phone = StripGrid::across(12, 358.0);
-        assert_eq!((phone.columns, phone.lines), (6, 2));
+        assert_eq!((phone.columns, phone.lines, phone.edge), (12, 1, 26.0));
+        let small = StripGrid::across(12, 300.0);
+        assert_eq!((small.columns, small.lines), (6, 2));
         let desk = StripGrid::down(12, 600.0);
         assert_eq!((desk.columns, desk.lines), (1, 12));
         assert!(desk.size().1 <= 600.0);

@@ -10,12 +10,14 @@ pub mod presets;
 pub mod resolve;
 pub mod sanitize;
 mod text;
+mod view;
 pub mod warning;
 pub mod words;
 
 use serde::{Deserialize, Serialize};
 
 pub use cjar::{Bias, BiasShape, Cjar, Curve};
+pub use view::{Panel, Quantity, Range, Rect, View};
 
 /// Everything the reader can change and nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,17 +56,22 @@ pub enum Source {
     /// A shipped layer of all-MiniLM-L6-v2.
     MiniLm {
         /// Which text.
+        #[serde(default)]
         text: Text,
         /// 0–5.
+        #[serde(default = "default_layer")]
         layer: u8,
     },
     /// Seeded numbers; the same on every platform.
     Synthetic {
         /// Structure of the sequence.
+        #[serde(default)]
         pattern: Pattern,
         /// L, 1 ..= [`MAX_SEQ_LEN`].
+        #[serde(default = "default_seq_len")]
         seq_len: u32,
         /// Seed.
+        #[serde(default = "default_seed")]
         seed: u32,
     },
 }
@@ -72,11 +79,26 @@ pub enum Source {
 /// The longest sequence a synthetic source may ask for.
 pub const MAX_SEQ_LEN: u32 = 65_536;
 
+/// The layer of a text when none is named.
+const fn default_layer() -> u8 {
+    1
+}
+
+/// The length of a synthetic sequence when none is named.
+const fn default_seq_len() -> u32 {
+    64
+}
+
+/// The seed of a synthetic sequence when none is named.
+const fn default_seed() -> u32 {
+    1
+}
+
 impl Default for Source {
     fn default() -> Self {
         Self::MiniLm {
             text: Text::Sentence,
-            layer: 1,
+            layer: default_layer(),
         }
     }
 }
@@ -184,86 +206,6 @@ pub enum Scale {
     ModelDim,
     /// A free value.
     Free(f32),
-}
-
-/// What of the result is looked at. Changes here redraw and recompute nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct View {
-    /// Chosen head.
-    pub head: u32,
-    /// Weights or raw score.
-    pub quantity: Quantity,
-    /// Visible rectangle of the map; `None` is all of it.
-    pub rect: Option<Rect>,
-    /// How the colour range is found.
-    pub range: Range,
-    /// Which side panel is open.
-    pub panel: Panel,
-    /// Locked cell (query, key).
-    pub cell: Option<(u32, u32)>,
-}
-
-impl Default for View {
-    fn default() -> Self {
-        Self {
-            head: 8,
-            quantity: Quantity::Weights,
-            rect: None,
-            range: Range::Auto,
-            panel: Panel::Cell,
-            cell: None,
-        }
-    }
-}
-
-/// What the map shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[repr(u32)]
-pub enum Quantity {
-    /// A.
-    #[default]
-    Weights = 0,
-    /// r.
-    Score = 1,
-}
-
-/// A rectangle of cells: rows are queries, columns are keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rect {
-    /// First query.
-    pub row: u32,
-    /// First key.
-    pub col: u32,
-    /// Number of queries, ≥ 1.
-    pub rows: u32,
-    /// Number of keys, ≥ 1.
-    pub cols: u32,
-}
-
-/// How the colour range is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Range {
-    /// From the visible map.
-    #[default]
-    Auto,
-    /// 0 to 1 (weights), −1 to 1 (signed weights); scores stay automatic.
-    Unit,
-}
-
-/// The side panels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Panel {
-    /// Numbers of the hovered or locked cell.
-    #[default]
-    Cell,
-    /// Layer output and its low-rank twin.
-    Output,
-    /// Claimed, counted, measured.
-    Cost,
 }
 
 /// Languages of the page.

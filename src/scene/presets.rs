@@ -120,8 +120,8 @@ impl LessonId {
             Self::Bias => scene.cjar.p_k.per_position = true,
             // The same s inside the softmax: no negative weight, rows sum to 1.
             Self::Signed => scene.cjar.reading = Reading::Bias,
-            // Half the parameters of W_O, 0.72 of the energy.
-            Self::Rank => scene.cjar.out_rank = Some(96),
+            // A third of the parameters of W_O, 0.57 of the energy.
+            Self::Rank => scene.cjar.out_rank = Some(64),
         }
         scene
     }

@@ -3,7 +3,10 @@
 use super::sanitize::{Number, range};
 use super::warning::Reason;
 use super::words::Word;
-use super::{Control, Pattern, Rect, Scale, Scene, Source, Text};
+use super::{
+    Control, Pattern, Rect, Scale, Scene, Source, Text, default_layer, default_seed,
+    default_seq_len,
+};
 
 /// Reads a whole number of any length; beyond the legal range of `key` the nearer end is stored.
 pub(super) fn whole<T: Number>(key: &str, text: &str, into: &mut T) -> Result<(), Reason> {
@@ -80,13 +83,13 @@ pub(super) fn read_source(scene: &mut Scene, text: &str) -> Result<(), Reason> {
     };
     if let Some(text) = Text::from_word(name) {
         // The range of layers fits in a byte.
-        let layer = next("src.layer", 1) as u8;
+        let layer = next("src.layer", u32::from(default_layer())) as u8;
         scene.source = Source::MiniLm { text, layer };
     } else if let Some(pattern) = Pattern::from_word(name) {
         scene.source = Source::Synthetic {
             pattern,
-            seq_len: next("src.len", 64),
-            seed: next("src.seed", 1),
+            seq_len: next("src.len", default_seq_len()),
+            seed: next("src.seed", default_seed()),
         };
     } else {
         return Err(Reason::UnknownWord);

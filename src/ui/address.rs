@@ -23,9 +23,11 @@ pub fn read() -> (Scene, Vec<Problem>) {
         problems.push(Problem::LinkNewer(parsed.version));
     }
     if !parsed.warnings.is_empty() {
-        problems.push(Problem::LinkWarnings(
-            parsed.warnings,
-        ));
+        let quoted = parsed
+            .warnings
+            .iter()
+            .map(|w| format!("{}={}", w.key, w.value));
+        problems.push(Problem::LinkWarnings(quoted.collect()));
     }
     (parsed.scene, problems)
 }

@@ -18,13 +18,29 @@ pub fn Axis(
     #[prop(into)]
     extent: Signal<f64>,
 ) -> impl IntoView {
-    let Derived { rect, tokens, cell, narrow, .. } = Derived::get();
+    let Derived {
+        rect,
+        tokens,
+        cell,
+        narrow,
+        ..
+    } = Derived::get();
     let span = Memo::new(move |_| {
         let rect = rect.get();
-        if rows { (rect.row, rect.rows) } else { (rect.col, rect.cols) }
+        if rows {
+            (rect.row, rect.rows)
+        } else {
+            (rect.col, rect.cols)
+        }
     });
     let fit = Memo::new(move |_| axis::labels(extent.get(), span.get().1));
-    let longest = move || if narrow.get() { LONGEST_NARROW } else { LONGEST };
+    let longest = move || {
+        if narrow.get() {
+            LONGEST_NARROW
+        } else {
+            LONGEST
+        }
+    };
     let text = move |at: u32| {
         tokens.with(|tokens| {
             tokens

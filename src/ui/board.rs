@@ -25,12 +25,23 @@ pub fn Board() -> impl IntoView {
     let heads = part(app, move |s| is_shown(s, app.embedded, Control::Heads));
     let node = NodeRef::<html::Div>::new();
     let frame = NodeRef::<html::Div>::new();
+    let plot = NodeRef::<html::Div>::new();
     let extent = measured(frame);
+    let outer = measured(plot);
+    let narrow = Derived::get().narrow;
+    // Beside the map the strip is as high as it; under it, as wide as everything.
+    let room = Memo::new(move |_| {
+        if narrow.get() {
+            outer.get().0
+        } else {
+            extent.get().1
+        }
+    });
     let pointer = Pointer::new(node);
     view! {
         <Toolbar view=view pointer=pointer />
         <div class="stage" class:has-strip=move || heads.get()>
-            <div class="plot">
+            <div class="plot" node_ref=plot>
                 <p class="axis-title axis-title-k">{t(words::KEY_AXIS)}</p>
                 <p class="axis-title axis-title-q">
                     <span>{t(words::QUERY_AXIS)}</span>
@@ -41,7 +52,7 @@ pub fn Board() -> impl IntoView {
                     <MapCanvas node=node pointer=pointer />
                 </div>
                 <Show when=move || heads.get()>
-                    <Strip room=extent />
+                    <Strip room=room />
                 </Show>
             </div>
         </div>
@@ -149,7 +160,13 @@ fn MapCanvas(
     pointer: Pointer,
 ) -> impl IntoView {
     let app = AppState::get();
-    let Derived { lang, rect, sizes, cell, .. } = Derived::get();
+    let Derived {
+        lang,
+        rect,
+        sizes,
+        cell,
+        ..
+    } = Derived::get();
     let canvas = NodeRef::<html::Canvas>::new();
     Effect::new(move |_| {
         if let Some(canvas) = canvas.get() {
@@ -163,14 +180,29 @@ fn MapCanvas(
     let waiting = move || app.layer.with(|layer| matches!(layer, LayerState::Idle));
     let label = move || {
         let n = sizes.get().seq_len.to_string();
-        words::MAP.fill(lang.get(), &[("head", &head.get().to_string()), ("n", &n), ("m", &n)])
+        words::MAP.fill(
+            lang.get(),
+            &[("head", &head.get().to_string()), ("n", &n), ("m", &n)],
+        )
     };
-    let row = move || cell.get().and_then(|(i, _)| zoom::band(rect.get().row, rect.get().rows, i));
-    let col = move || cell.get().and_then(|(_, j)| zoom::band(rect.get().col, rect.get().cols, j));
-    let lock_row =
-        move || locked.get().and_then(|(i, _)| zoom::band(rect.get().row, rect.get().rows, i));
-    let lock_col =
-        move || locked.get().and_then(|(_, j)| zoom::band(rect.get().col, rect.get().cols, j));
+    let row = move || {
+        cell.get()
+            .and_then(|(i, _)| zoom::band(rect.get().row, rect.get().rows, i))
+    };
+    let col = move || {
+        cell.get()
+            .and_then(|(_, j)| zoom::band(rect.get().col, rect.get().cols, j))
+    };
+    let lock_row = move || {
+        locked
+            .get()
+            .and_then(|(i, _)| zoom::band(rect.get().row, rect.get().rows, i))
+    };
+    let lock_col = move || {
+        locked
+            .get()
+            .and_then(|(_, j)| zoom::band(rect.get().col, rect.get().cols, j))
+    };
     let start = |band: Option<(f64, f64)>| percent(band.map_or(0.0, |(start, _)| start));
     let extent = |band: Option<(f64, f64)>| percent(band.map_or(0.0, |(_, extent)| extent));
     view! {
@@ -232,13 +264,23 @@ fn Readout() -> impl IntoView {
         let (qi, kj) = (derived.token(i), derived.token(j));
         let (i, j) = (i.to_string(), j.to_string());
         let mut values = vec![("i", &*i), ("qi", &*qi), ("j", &*j), ("kj", &*kj)];
-        let numbers = app.cell.get().filter(|c| c.row.to_string() == i && c.col.to_string() == j);
+        let numbers = app
+            .cell
+            .get()
+            .filter(|c| c.row.to_string() == i && c.col.to_string() == j);
         let Some(numbers) = numbers else {
             return words::READOUT.fill(lang, &values);
         };
-        let (a, r) = (number::weight(numbers.weight), number::weight(numbers.score));
+        let (a, r) = (
+            number::weight(numbers.weight),
+            number::weight(numbers.score),
+        );
         values.extend([("a", &*a), ("r", &*r)]);
-        let text = if numbers.visible { words::READOUT_VALUE } else { words::READOUT_MASKED };
+        let text = if numbers.visible {
+            words::READOUT_VALUE
+        } else {
+            words::READOUT_MASKED
+        };
         text.fill(lang, &values)
     };
     view! {

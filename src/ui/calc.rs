@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attention::layer::{Input, Layer, Output, Tensor};
+use crate::attention::layer::{Input, Layer, Linear, Output, Tensor};
 use crate::attention::low_rank;
 use crate::attention::project::{Projected, project};
 use crate::attention::reference::Head;
@@ -20,7 +20,8 @@ const KEPT_LAYERS: usize = 2;
 /// Beyond this L the facts of a whole head would keep the calculator busy for seconds.
 pub const MAX_SUMMARY_LEN: usize = 2048;
 
-/// What the page asks. Bulk data travels beside it as blobs of bytes.
+/// What the page asks. Scenes travel as links, which lose nothing and are parsed anyway; bulk data
+/// travels beside as blobs of bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ask {
     /// Take in the layer of `source`; the blobs are its three files (hidden, qk, vo), none for a
@@ -28,8 +29,8 @@ pub enum Ask {
     Layer {
         /// Identity of the layer on the page.
         id: u64,
-        /// What it is.
-        source: Source,
+        /// Link of a Scene with this source.
+        scene: String,
     },
     /// W_1, W_2 and σ of W_O. Answer blobs: w_1, w_2, σ as f32.
     OutFactors {
@@ -40,15 +41,15 @@ pub enum Ask {
     ScoreFactors {
         /// Which layer.
         id: u64,
-        /// The Scene whose P_K counts.
-        scene: Box<Scene>,
+        /// Link of the Scene whose P_K counts.
+        scene: String,
     },
     /// Facts of the Scene's head.
     Summary {
         /// Which layer.
         id: u64,
-        /// Which picture.
-        scene: Box<Scene>,
+        /// Link of the Scene.
+        scene: String,
     },
     /// q and k of one head. Answer blobs as f64, each `[L, d_h]`.
     Head {
@@ -98,7 +99,7 @@ impl Calculator {
 
     fn try_answer(&mut self, ask: &Ask, blobs: &[Blob]) -> Result<(Answer, Vec<Blob>), String> {
         match ask {
-            Ask::Layer { id, source } => self.take_in(*id, source, blobs),
+            Ask::Layer { id, scene } => self.take_in(*id, &parsed(scene).source, blobs),
             Ask::OutFactors { id } => match &self.layer(*id)?.layer.output {
                 Output::Full(linear) => {
                     let factors = low_rank::out_factors(&linear.weight).map_err(text)?;
@@ -109,7 +110,7 @@ impl Calculator {
             },
             Ask::ScoreFactors { id, scene } => {
                 let layer = &self.layer(*id)?.layer;
-                let biases = scene.biases(Sizes::from(layer));
+                let biases = parsed(scene).biases(Sizes::from(layer));
                 let factors = low_rank::score_factors(layer, &biases).map_err(text)?;
                 let width = factors.q.shape.last().copied().unwrap_or(0);
                 let blobs = vec![bytes(&factors.q.data), bytes(&factors.k.data)];
@@ -120,8 +121,8 @@ impl Calculator {
                 if kept.layer.seq_len > MAX_SUMMARY_LEN {
                     return Ok((Answer::Summary(None), Vec::new()));
                 }
-                let head = kept.head(scene)?;
-                let facts = summary::summarize(&head);
+                let head = kept.head(&parsed(scene))?;
+                let facts = summary::summarize_head(&head).map_err(text)?;
                 Ok((Answer::Summary(Some(Box::new(facts))), Vec::new()))
             }
             Ask::Head { id, head } => {
@@ -147,14 +148,25 @@ impl Calculator {
                 (named.layer, Answer::Done, Vec::new())
             }
             (Source::MiniLm { .. }, _) => return Err("three files make a layer".into()),
-            (Source::Synthetic { pattern, seq_len, seed }, _) => {
-                let named = synthetic::layer(*pattern, *seq_len, *seed);
-                let out = synthetic_blobs(&named.layer);
-                (named.layer, Answer::Tokens(named.tokens.to_vec()), out)
+            (
+                Source::Synthetic {
+                    pattern,
+                    seq_len,
+                    seed,
+                },
+                _,
+            ) => {
+                let made = synthetic::synthetic(*pattern, *seq_len as usize, *seed, id);
+                let out = synthetic_blobs(&made.layer);
+                (made.layer, Answer::Tokens(made.tokens), out)
             }
         };
         let heads = layer.heads;
-        self.layers.push_back(Kept { id, layer, projected: vec![None; heads] });
+        self.layers.push_back(Kept {
+            id,
+            layer,
+            projected: vec![None; heads],
+        });
         while self.layers.len() > KEPT_LAYERS {
             self.layers.pop_front();
         }
@@ -201,23 +213,30 @@ fn synthetic_blobs(layer: &Layer) -> Vec<Blob> {
     blobs
 }
 
-/// A synthetic layer from the blobs of its answer.
+/// A synthetic layer of `seq_len` tokens from the blobs of its answer.
 ///
 /// # Errors
-/// When the blobs are not those of a layer of these sizes.
-pub fn synthetic_layer(id: u64, sizes: Sizes, blobs: &[Blob]) -> Result<Layer, String> {
+/// When the blobs are not those of such a layer.
+pub fn synthetic_layer(id: u64, seq_len: usize, blobs: &[Blob]) -> Result<Layer, String> {
     let [q, k, v, w_o] = blobs else {
         return Err("four tensors make a synthetic layer".into());
     };
-    let shape = [sizes.heads, sizes.seq_len, sizes.head_dim];
-    let d = sizes.model_dim();
-    let heads = |blob: &Blob| tensor(&shape, blob);
-    let mut layer = synthetic::empty(id, sizes);
-    layer.input = Input::Heads { q: heads(q)?, k: heads(k)?, v: heads(v)? };
-    if let Output::Full(linear) = &mut layer.output {
-        linear.weight = tensor(&[d, d], w_o)?;
-    }
-    Ok(layer)
+    let heads = |blob: &Blob| tensor(&[synthetic::HEADS, seq_len, synthetic::HEAD_DIM], blob);
+    let weight = tensor(&[synthetic::MODEL_DIM, synthetic::MODEL_DIM], w_o)?;
+    Ok(Layer {
+        id,
+        heads: synthetic::HEADS,
+        seq_len,
+        head_dim: synthetic::HEAD_DIM,
+        input: Input::Heads {
+            q: heads(q)?,
+            k: heads(k)?,
+            v: heads(v)?,
+        },
+        output: Output::Full(Linear { weight, bias: None }),
+        mask: None,
+        preview_of: None,
+    })
 }
 
 /// A tensor of `shape` from the bytes of f32 numbers.
@@ -240,6 +259,10 @@ pub fn doubles(blob: &Blob) -> Vec<f64> {
 
 fn bytes(data: &[f32]) -> Blob {
     bytemuck::cast_slice(data).to_vec()
+}
+
+fn parsed(link: &str) -> Scene {
+    Scene::from_fragment(link).scene
 }
 
 #[allow(clippy::needless_pass_by_value)] // the shape that map_err wants

@@ -38,7 +38,11 @@ impl Sizes {
                 heads: 12,
                 head_dim: 32,
             },
-            Source::Synthetic { seq_len, .. } => Self { seq_len: seq_len.max(1), heads: 4, head_dim: 32 },
+            Source::Synthetic { seq_len, .. } => Self {
+                seq_len: seq_len.max(1),
+                heads: 4,
+                head_dim: 32,
+            },
         }
     }
 }
@@ -69,7 +73,11 @@ impl Derived {
         let theme = part(app, |s| s.theme);
         let lang = Memo::new(move |_| lang.get().unwrap_or(wishes.lang));
         let theme = Memo::new(move |_| {
-            theme.get().unwrap_or(if wishes.dark.get() { Theme::Dark } else { Theme::Light })
+            theme.get().unwrap_or(if wishes.dark.get() {
+                Theme::Dark
+            } else {
+                Theme::Light
+            })
         });
         let source = part(app, |s| s.source.clone());
         let sizes = Memo::new(move |_| {
@@ -87,8 +95,11 @@ impl Derived {
             })
         });
         let tokens = Memo::new(move |_| {
-            app.layer
-                .with(|state| state.shown().map_or_else(|| Arc::from([]), |shown| Arc::clone(&shown.tokens)))
+            app.layer.with(|state| {
+                state
+                    .shown()
+                    .map_or_else(|| Arc::from([]), |shown| Arc::clone(&shown.tokens))
+            })
         });
         let asked = part(app, |s| s.view.rect);
         let locked = part(app, |s| s.view.cell);
@@ -100,7 +111,10 @@ impl Derived {
             rect: Memo::new(move |_| zoom::shown(asked.get(), sizes.get().seq_len)),
             cell: Memo::new(move |_| {
                 let seq_len = sizes.get().seq_len;
-                app.hover.get().or(locked.get()).filter(|&(i, j)| i < seq_len && j < seq_len)
+                app.hover
+                    .get()
+                    .or(locked.get())
+                    .filter(|&(i, j)| i < seq_len && j < seq_len)
             }),
             narrow: wishes.narrow,
         }

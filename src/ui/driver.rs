@@ -205,20 +205,27 @@ impl Driver {
     /// Draws if there is something new and room for it. Returns whether another frame is wanted.
     fn tick(&mut self, now: f64) -> Result<bool, (AppState, EngineError)> {
         let state = self.state;
-        let Some(engine) = self.engine.as_mut() else { return Ok(false) };
+        let Some(engine) = self.engine.as_mut() else {
+            return Ok(false);
+        };
         if let Some(error) = engine.lost() {
             return Err((state, error));
         }
         self.beat.observe(engine, now);
-        let resized = self.canvases.settle(engine);
-        if resized {
-            self.beat.changed(now);
+        match self.canvases.settle(engine) {
+            Ok(true) => self.beat.changed(now),
+            Ok(false) => {}
+            Err(error) => return Err((state, error)),
         }
-        if self.beat.is_dirty() && self.beat.has_room(engine) {
+        let room = self.beat.has_room(engine);
+        if room && engine.is_partial() && !self.beat.gives_up(now) {
+            engine.idle();
+        } else if room && self.beat.is_dirty() {
             let scene: Scene = state.scene.get_untracked();
             let shown = state.layer.with_untracked(|layer| layer.shown().cloned());
             let frame = shown.and_then(|loaded| {
-                self.assembler.frame(&scene, &loaded, &self.canvases, state.strip.get_untracked())
+                self.assembler
+                    .frame(&scene, &loaded, &self.canvases, state.strip.get_untracked())
             });
             match frame {
                 Some(frame) => match engine.draw(&frame) {
@@ -227,7 +234,9 @@ impl Driver {
                     Err(error @ EngineError::TooLarge { .. }) => {
                         self.beat.skipped();
                         state.problems.update(|all| {
-                            all.retain(|p| !matches!(p, Problem::Engine(EngineError::TooLarge { .. })));
+                            all.retain(|p| {
+                                !matches!(p, Problem::Engine(EngineError::TooLarge { .. }))
+                            });
                             all.push(Problem::Engine(error));
                         });
                     }
@@ -236,7 +245,7 @@ impl Driver {
                 // Something is still on its way (a layer, factors): its arrival wakes the loop.
                 None => self.beat.skipped(),
             }
-        } else if !self.beat.is_dirty() && self.beat.rests(now) && self.beat.has_room(engine) {
+        } else if room && !self.beat.is_dirty() && self.beat.rests(now) {
             self.beat.slice(engine.idle());
         }
         if self.beat.report_due(engine, now) {

@@ -24,7 +24,11 @@ pub fn Inspector() -> impl IntoView {
     let name = move |label: Text, query: bool| {
         let number = move || token(query).map(|(at, _)| at.to_string());
         let word = move || token(query).map(|(_, word)| word);
-        let class = if query { "token token-q" } else { "token token-k" };
+        let class = if query {
+            "token token-q"
+        } else {
+            "token token-k"
+        };
         view! {
             <div class=class>
                 <span class="token-role">{t(label)} " = " {number}</span>
@@ -58,7 +62,11 @@ fn Numbers(
     let app = AppState::get();
     let lang = Derived::get().lang;
     let (cjar, reading, quantity) = app.scene.with_untracked(|s| {
-        (s.mechanism == Mechanism::Cjar, s.cjar.reading, s.view.quantity)
+        (
+            s.mechanism == Mechanism::Cjar,
+            s.cjar.reading,
+            s.view.quantity,
+        )
     });
     let uses_s = cjar && reading.uses_score_bias();
     let row = |label: Text, class: &'static str, value: f64| {
@@ -84,7 +92,11 @@ fn Numbers(
             } else {
                 words::DRAWN_DIFFERENT.fill(lang.get(), &[("by", &number::weight(off))])
             };
-            let class = if equal { "verdict is-equal" } else { "verdict is-different" };
+            let class = if equal {
+                "verdict is-equal"
+            } else {
+                "verdict is-different"
+            };
             (number::weight(drawn), class, text)
         })
     };

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::attention::config::Reading;
-use crate::engine::ColorTable;
+use crate::engine::{ColorTable, colors};
 use crate::scene::{Mechanism, Quantity, Range, Scene};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::state::AppState;
@@ -41,16 +41,11 @@ fn ends(scene: &Scene, drawn: Option<(f32, f32)>) -> Option<(f64, f64)> {
 
 /// The colours as a CSS gradient of 33 stops, from the same table as the picture.
 fn gradient(table: ColorTable) -> String {
-    let (colors, turned) = match table {
-        ColorTable::Cividis => (colorous::CIVIDIS, false),
-        ColorTable::Viridis => (colorous::VIRIDIS, false),
-        // Red is the positive end, as in the picture.
-        ColorTable::Diverging => (colorous::RED_BLUE, true),
-    };
-    let stops: Vec<String> = (0..=32usize)
+    let colors = colors::table(table);
+    let stops: Vec<String> = (0..=32)
         .map(|stop| {
-            let color = colors.eval_rational(if turned { 32 - stop } else { stop }, 33);
-            format!("rgb({} {} {})", color.r, color.g, color.b)
+            let [r, g, b] = colors[stop * (colors::STEPS - 1) / 32];
+            format!("rgb({r} {g} {b})")
         })
         .collect();
     format!("linear-gradient(to right, {})", stops.join(","))
@@ -66,8 +61,14 @@ pub fn Legend() -> impl IntoView {
         let drawn = app.report.with(|report| report.map_range);
         app.scene.with(|scene| ends(scene, drawn))
     });
-    let lo = move || ends.get().map_or_else(|| "–".to_owned(), |(lo, _)| number::weight(lo));
-    let hi = move || ends.get().map_or_else(|| "–".to_owned(), |(_, hi)| number::weight(hi));
+    let lo = move || {
+        ends.get()
+            .map_or_else(|| "–".to_owned(), |(lo, _)| number::fixed(lo, 3))
+    };
+    let hi = move || {
+        ends.get()
+            .map_or_else(|| "–".to_owned(), |(_, hi)| number::fixed(hi, 3))
+    };
     view! {
         <div
             class="legend"

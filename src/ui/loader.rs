@@ -19,7 +19,7 @@ use super::problem::Problem;
 use super::state::{AppState, LayerState, LoadedLayer};
 use super::worker::Client;
 use crate::attention::layer::fresh_id;
-use crate::data::{minilm, synthetic};
+use crate::data::minilm;
 use crate::scene::{Mechanism, Scene, Source};
 
 /// Folder of the layer data, beside the page.
@@ -55,12 +55,16 @@ impl Loader {
         self.stop();
         let run = self.run.get();
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
-        self.state.layer.set(LayerState::Loading { done: 0, total: None, previous });
+        self.state.layer.set(LayerState::Loading {
+            done: 0,
+            total: None,
+            previous,
+        });
         let (loader, scene) = (self.clone(), scene.clone());
         spawn_local(async move {
             let result = match scene.source {
                 Source::MiniLm { .. } => loader.minilm(&scene, run).await,
-                Source::Synthetic { .. } => loader.synthetic(&scene.source).await,
+                Source::Synthetic { seq_len, .. } => loader.synthetic(&scene, seq_len).await,
             };
             if loader.run.get() != run {
                 return;
@@ -108,24 +112,30 @@ impl Loader {
             // Missing or damaged, it costs the head start and nothing else.
             if let Ok(bytes) = self.fetch(minilm::FIRST_FILE, None).await
                 && let Ok(named) = minilm::first(&bytes)
-                && self.run.get() == run
             {
-                self.state.layer.set(LayerState::Loading {
-                    done: 0,
-                    total: None,
-                    previous: Some(loaded(named)),
-                });
+                self.preview(named, run);
             }
         }
         let names = minilm::files(text, layer);
-        let progress = Progress { loader: self.clone(), run, done: Cell::new(0), total: Cell::new(0) };
+        let progress = Progress {
+            loader: self.clone(),
+            run,
+            done: Cell::new(0),
+            total: Cell::new(0),
+        };
         let hidden = self.fetch(&names.hidden, Some(&progress)).await?;
         let qk = self.fetch(&names.qk, Some(&progress)).await?;
+        if may_preview && let Ok(named) = minilm::preview(layer, head, &hidden, &qk) {
+            self.preview(named, run);
+        }
         let vo = self.fetch(&names.vo, Some(&progress)).await?;
         let named = minilm::assemble(layer, &hidden, &qk, &vo)
             .map_err(|e| broken(&names.hidden, &e.to_string()))?;
         let loaded = loaded(named);
-        let ask = Ask::Layer { id: loaded.layer.id, source: scene.source.clone() };
+        let ask = Ask::Layer {
+            id: loaded.layer.id,
+            scene: scene.to_fragment(),
+        };
         let (calculator, blobs) = (
             self.calculator.clone(),
             [hidden, qk, vo].map(|bytes| bytes.to_vec()).to_vec(),
@@ -137,29 +147,39 @@ impl Loader {
         Ok(loaded)
     }
 
-    async fn synthetic(&self, source: &Source) -> Result<LoadedLayer, Problem> {
-        let Source::Synthetic { seq_len, .. } = *source else {
-            return Err(broken("", "not a synthetic source"));
-        };
+    /// Shows one head while the rest of its layer is on its way.
+    fn preview(&self, named: minilm::Named, run: u32) {
+        if self.run.get() == run {
+            self.state.layer.update(|state| {
+                if let LayerState::Loading { previous, .. } = state {
+                    *previous = Some(loaded(named));
+                }
+            });
+        }
+    }
+
+    async fn synthetic(&self, scene: &Scene, seq_len: u32) -> Result<LoadedLayer, Problem> {
         let id = fresh_id();
-        let ask = Ask::Layer { id, source: source.clone() };
+        let ask = Ask::Layer {
+            id,
+            scene: scene.to_fragment(),
+        };
         let (answer, blobs) = self.calculator.ask(ask, Vec::new()).await;
         let tokens = match answer {
             Answer::Tokens(tokens) => tokens,
             Answer::Failed(why) => return Err(broken("synthetic", &why)),
             _ => return Err(broken("synthetic", "unexpected answer")),
         };
-        let layer = calc::synthetic_layer(id, synthetic::sizes(seq_len), &blobs)
+        let layer = calc::synthetic_layer(id, seq_len.max(1) as usize, &blobs)
             .map_err(|why| broken("synthetic", &why))?;
-        Ok(LoadedLayer { layer: Arc::new(layer), tokens: tokens.into() })
+        Ok(LoadedLayer {
+            layer: Arc::new(layer),
+            tokens: tokens.into(),
+        })
     }
 
     /// The bytes of one file, fetched once.
-    async fn fetch(
-        &self,
-        file: &str,
-        progress: Option<&Progress>,
-    ) -> Result<Rc<Vec<u8>>, Problem> {
+    async fn fetch(&self, file: &str, progress: Option<&Progress>) -> Result<Rc<Vec<u8>>, Problem> {
         if let Some(bytes) = self.files.borrow().get(file) {
             return Ok(bytes.clone());
         }
@@ -167,14 +187,16 @@ impl Loader {
         let init = RequestInit::new();
         init.set_signal(abort.as_ref().map(AbortController::signal).as_ref());
         self.abort.borrow_mut().clone_from(&abort);
-        let missing = |status| Problem::FileMissing { file: file.to_owned(), status };
-        let response = JsFuture::from(
-            window().fetch_with_str_and_init(&format!("{FOLDER}/{file}"), &init),
-        )
-        .await
-        .ok()
-        .and_then(|r| r.dyn_into::<Response>().ok())
-        .ok_or_else(|| missing(0))?;
+        let missing = |status| Problem::FileMissing {
+            file: file.to_owned(),
+            status,
+        };
+        let response =
+            JsFuture::from(window().fetch_with_str_and_init(&format!("{FOLDER}/{file}"), &init))
+                .await
+                .ok()
+                .and_then(|r| r.dyn_into::<Response>().ok())
+                .ok_or_else(|| missing(0))?;
         if !response.ok() {
             return Err(missing(response.status()));
         }
@@ -182,7 +204,9 @@ impl Loader {
             .await
             .map_err(|_| broken(file, "the connection broke off"))?;
         let bytes = Rc::new(bytes);
-        self.files.borrow_mut().insert(file.to_owned(), bytes.clone());
+        self.files
+            .borrow_mut()
+            .insert(file.to_owned(), bytes.clone());
         Ok(bytes)
     }
 }
@@ -243,9 +267,15 @@ async fn read(response: &Response, progress: Option<&Progress>) -> Result<Vec<u8
 }
 
 fn loaded(named: minilm::Named) -> LoadedLayer {
-    LoadedLayer { layer: Arc::new(named.layer), tokens: named.tokens }
+    LoadedLayer {
+        layer: Arc::new(named.layer),
+        tokens: named.tokens,
+    }
 }
 
 fn broken(file: &str, why: &str) -> Problem {
-    Problem::FileBroken { file: file.to_owned(), why: why.to_owned() }
+    Problem::FileBroken {
+        file: file.to_owned(),
+        why: why.to_owned(),
+    }
 }

@@ -15,13 +15,18 @@ where
 {
     let size = RwSignal::new((0.0, 0.0));
     // Kept here: dropping the closure would leave the observer calling into nothing.
-    let held = StoredValue::new_local(None::<(web_sys::ResizeObserver, Closure<dyn FnMut(js_sys::Array)>)>);
+    let held = StoredValue::new_local(
+        None::<(web_sys::ResizeObserver, Closure<dyn FnMut(js_sys::Array)>)>,
+    );
     Effect::new(move |_| {
         let Some(element) = node.get() else { return };
         let target: web_sys::Element = element.into();
         let watched = target.clone();
         let on_resize = Closure::<dyn FnMut(js_sys::Array)>::new(move |_| {
-            let now = (f64::from(watched.client_width()), f64::from(watched.client_height()));
+            let now = (
+                f64::from(watched.client_width()),
+                f64::from(watched.client_height()),
+            );
             if size.try_get_untracked().is_some_and(|before| before != now) {
                 size.set(now);
             }

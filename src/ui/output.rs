@@ -3,6 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 
+use crate::attention::low_rank;
 use crate::scene::Mechanism;
 use crate::ui::controls::rank::{OutputRank, energy_kept};
 use crate::ui::derived::{Derived, part, t};
@@ -29,10 +30,17 @@ pub fn Output() -> impl IntoView {
     let asked = part(app, |s| s.cjar.out_rank);
     let rank = Memo::new(move |_| {
         let d = sizes.get().model_dim().max(1);
-        if cjar.get() { asked.get().unwrap_or(d).clamp(1, d) } else { d }
+        if cjar.get() {
+            asked.get().unwrap_or(d).clamp(1, d)
+        } else {
+            d
+        }
     });
     let alt = move || {
-        let (n, d) = (sizes.get().seq_len.to_string(), sizes.get().model_dim().to_string());
+        let (n, d) = (
+            sizes.get().seq_len.to_string(),
+            sizes.get().model_dim().to_string(),
+        );
         words::OUT_ALT.fill(lang.get(), &[("n", &n), ("d", &d)])
     };
     view! {
@@ -102,7 +110,11 @@ fn Spectrum(
         bars.into_iter()
             .enumerate()
             .map(|(at, height)| {
-                let class = if (at as f64) < kept { "bar is-kept" } else { "bar" };
+                let class = if (at as f64) < kept {
+                    "bar is-kept"
+                } else {
+                    "bar"
+                };
                 let height = (height * 64.0).max(0.5);
                 view! {
                     <rect
@@ -149,19 +161,32 @@ fn Errors(
 ) -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let kept = move || app.sigma.with(|sigma| energy_kept(sigma, rank.get() as usize));
+    let kept = move || {
+        app.sigma
+            .with(|sigma| energy_kept(sigma, rank.get() as usize))
+    };
     let dash = || "–".to_owned();
     let energy = move || kept().map_or_else(dash, number::percent_fine);
-    let error_w = move || kept().map_or_else(dash, |kept| number::percent_fine((1.0 - kept).max(0.0).sqrt()));
+    let error_w = move || {
+        app.sigma.with(|sigma| {
+            if sigma.is_empty() {
+                return dash();
+            }
+            number::percent_fine(low_rank::weight_error(sigma, rank.get() as usize))
+        })
+    };
     let error_y = move || {
         let rank = rank.get() as usize;
-        app.report
-            .with(|report| {
-                app.sigma.with(|sigma| {
-                    output_error(sigma, &report.component_energy, report.output_energy, rank)
-                })
+        app.report.with(|report| {
+            app.sigma.with(|sigma| {
+                let energies = &report.component_energy;
+                if sigma.is_empty() || sigma.len() != energies.len() {
+                    return dash();
+                }
+                let total = f64::from(report.output_energy);
+                number::percent_fine(low_rank::output_error(sigma, energies, total, rank))
             })
-            .map_or_else(dash, number::percent_fine)
+        })
     };
     let params = move || {
         let (d, r) = (u64::from(sizes.get().model_dim()), u64::from(rank.get()));
@@ -196,18 +221,4 @@ fn Errors(
         </table>
         <p class="aside">{half}</p>
     }
-}
-
-/// ‖Y − Y_r‖/‖Y‖ from ‖T_c‖² and σ: the columns of W_2 are √σ_c times orthonormal vectors.
-fn output_error(sigma: &[f32], energy: &[f32], total: f32, rank: usize) -> Option<f64> {
-    if sigma.len() != energy.len() || energy.is_empty() || total.is_nan() || total <= 0.0 {
-        return None;
-    }
-    let lost: f64 = sigma
-        .iter()
-        .zip(energy)
-        .skip(rank)
-        .map(|(&s, &t)| f64::from(s) * f64::from(t))
-        .sum();
-    Some((lost / f64::from(total)).max(0.0).sqrt())
 }

@@ -31,7 +31,12 @@ struct Drag {
 impl Pointer {
     /// For the element that lies on the map.
     pub fn new(node: NodeRef<html::Div>) -> Self {
-        Self { app: AppState::get(), derived: Derived::get(), node, drag: StoredValue::new(None) }
+        Self {
+            app: AppState::get(),
+            derived: Derived::get(),
+            node,
+            drag: StoredValue::new(None),
+        }
     }
 
     /// The point as fractions of the map.
@@ -68,7 +73,11 @@ impl Pointer {
             return;
         }
         let from = (f64::from(ev.client_x()), f64::from(ev.client_y()));
-        self.drag.set_value(Some(Drag { from, rect: self.rect(), moved: false }));
+        self.drag.set_value(Some(Drag {
+            from,
+            rect: self.rect(),
+            moved: false,
+        }));
     }
 
     /// The pointer moves: hover, or pan.
@@ -76,22 +85,33 @@ impl Pointer {
         if let Some(drag) = self.drag.get_value().filter(|_| ev.buttons() & 1 == 1) {
             self.pan(ev, drag);
         }
-        let cell = self.point(ev).and_then(|point| zoom::cell_at(self.rect(), point));
+        let cell = self
+            .point(ev)
+            .and_then(|point| zoom::cell_at(self.rect(), point));
         self.set_hover(cell);
     }
 
     fn pan(self, ev: &web_sys::PointerEvent, drag: Drag) {
-        let Some(node) = self.node.get_untracked() else { return };
-        let (dx, dy) = (f64::from(ev.client_x()) - drag.from.0, f64::from(ev.client_y()) - drag.from.1);
+        let Some(node) = self.node.get_untracked() else {
+            return;
+        };
+        let (dx, dy) = (
+            f64::from(ev.client_x()) - drag.from.0,
+            f64::from(ev.client_y()) - drag.from.1,
+        );
         if !drag.moved && dx.hypot(dy) < SLOP {
             return;
         }
         if !drag.moved {
-            self.drag.set_value(Some(Drag { moved: true, ..drag }));
+            self.drag.set_value(Some(Drag {
+                moved: true,
+                ..drag
+            }));
             // A drag that leaves the map goes on; one that cannot be captured simply ends there.
             let _ = node.set_pointer_capture(ev.pointer_id());
         }
-        let cells = |by: f64, pixels: f64, count: u32| -(by / pixels * f64::from(count)).round() as i64;
+        let cells =
+            |by: f64, pixels: f64, count: u32| -(by / pixels * f64::from(count)).round() as i64;
         let bounds = node.get_bounding_client_rect();
         let down = cells(dy, bounds.height(), drag.rect.rows);
         let right = cells(dx, bounds.width(), drag.rect.cols);
@@ -103,7 +123,9 @@ impl Pointer {
         let drag = self.drag.get_value();
         self.drag.set_value(None);
         if drag.is_some_and(|drag| !drag.moved)
-            && let Some(cell) = self.point(ev).and_then(|point| zoom::cell_at(self.rect(), point))
+            && let Some(cell) = self
+                .point(ev)
+                .and_then(|point| zoom::cell_at(self.rect(), point))
         {
             self.toggle_lock(cell);
             if ev.pointer_type() == "touch" {
@@ -137,7 +159,12 @@ impl Pointer {
             let (x, w) = zoom::band(rect.col, rect.cols, j)?;
             Some((x + w / 2.0, y + h / 2.0))
         });
-        self.set_rect(zoom::scaled(rect, factor, at.unwrap_or((0.5, 0.5)), self.seq_len()));
+        self.set_rect(zoom::scaled(
+            rect,
+            factor,
+            at.unwrap_or((0.5, 0.5)),
+            self.seq_len(),
+        ));
     }
 
     /// Shows all of the map.
@@ -146,7 +173,8 @@ impl Pointer {
     }
 
     fn toggle_lock(self, cell: (u32, u32)) {
-        self.app.change(|s| s.view.cell = (s.view.cell != Some(cell)).then_some(cell));
+        self.app
+            .change(|s| s.view.cell = (s.view.cell != Some(cell)).then_some(cell));
     }
 
     /// Keys: arrows move the cell cursor, Enter locks, Escape lets go, + − 0 zoom.

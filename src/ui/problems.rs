@@ -13,12 +13,18 @@ use crate::words::{page, problems as words};
 pub fn sentence(problem: &Problem, lang: Lang) -> String {
     match problem {
         Problem::Engine(error) => engine_sentence(error, lang),
-        Problem::FileMissing { file, status: 0 } => words::FILE_NO_ANSWER.fill(lang, &[("file", file)]),
+        Problem::FileMissing { file, status: 0 } => {
+            words::FILE_NO_ANSWER.fill(lang, &[("file", file)])
+        }
         Problem::FileMissing { file, status } => {
             words::FILE_MISSING.fill(lang, &[("file", file), ("status", &status.to_string())])
         }
-        Problem::FileBroken { file, why } => words::FILE_BROKEN.fill(lang, &[("file", file), ("why", why)]),
-        Problem::LinkWarnings(list) => words::LINK_WARNINGS.fill(lang, &[("list", &list.join(", "))]),
+        Problem::FileBroken { file, why } => {
+            words::FILE_BROKEN.fill(lang, &[("file", file), ("why", why)])
+        }
+        Problem::LinkWarnings(list) => {
+            words::LINK_WARNINGS.fill(lang, &[("list", &list.join(", "))])
+        }
         Problem::LinkNewer(version) => {
             words::LINK_NEWER.fill(lang, &[("version", &version.to_string())])
         }
@@ -35,7 +41,10 @@ fn engine_sentence(error: &EngineError, lang: Lang) -> String {
         EngineError::DeviceLost(why) => words::DEVICE_LOST.fill(lang, &[("why", why)]),
         EngineError::TooLarge { wanted, allowed } => words::TOO_LARGE.fill(
             lang,
-            &[("wanted", &wanted.to_string()), ("allowed", &allowed.to_string())],
+            &[
+                ("wanted", &wanted.to_string()),
+                ("allowed", &allowed.to_string()),
+            ],
         ),
         EngineError::EmptyCanvas => words::EMPTY_CANVAS.pick(lang).to_owned(),
         EngineError::Invalid(why) => words::INVALID.fill(lang, &[("why", why)]),

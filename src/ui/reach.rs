@@ -1,9 +1,7 @@
 //! What the mask of a Scene lets through, as the numbers that labels need.
 
-use crate::attention::visibility::Visibility;
 use crate::scene::Scene;
-use crate::ui::controls::sees_window;
-use crate::scene::Convention;
+use crate::scene::facts::KeyCount;
 
 /// The resolved reach of the window and the keys that rows see (SPEC 2).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,10 +10,8 @@ pub struct Reach {
     pub left: Option<i32>,
     /// Inclusive reach to the right; `None` is unlimited.
     pub right: Option<i32>,
-    /// Fewest keys that a row sees.
-    pub min: usize,
-    /// Most keys that a row sees.
-    pub max: usize,
+    /// Keys per row.
+    pub count: KeyCount,
     /// Visible pairs over all pairs.
     pub share: f64,
 }
@@ -23,48 +19,23 @@ pub struct Reach {
 impl Reach {
     /// The reach of a Scene on L tokens.
     pub fn of(scene: &Scene, seq_len: u32) -> Self {
-        let rule = visibility(scene);
-        let n = seq_len.max(1) as usize;
-        let (mut min, mut max, mut pairs) = (usize::MAX, 0, 0u64);
-        for i in 0..n {
-            let count = rule.count(i, n, None);
-            min = min.min(count);
-            max = max.max(count);
-            pairs += count as u64;
+        let rule = scene.visibility();
+        let count = KeyCount::new(&rule, seq_len as usize);
+        Self {
+            left: rule.left,
+            right: rule.right,
+            count,
+            share: count.share(seq_len as usize),
         }
-        let share = pairs as f64 / (n as f64 * n as f64);
-        Self { left: rule.left, right: rule.right, min, max, share }
     }
 
     /// Keys per row as text: one number or a range.
     pub fn keys(&self) -> String {
-        if self.min == self.max {
-            self.max.to_string()
+        let KeyCount { min, max, .. } = self.count;
+        if min == max {
+            max.to_string()
         } else {
-            format!("{}–{}", self.min, self.max)
+            format!("{min}–{max}")
         }
-    }
-}
-
-fn visibility(scene: &Scene) -> Visibility {
-    if !sees_window(scene) {
-        return Visibility { causal: scene.causal, ..Visibility::default() };
-    }
-    let window = &scene.window;
-    let w = i32::try_from(window.size).unwrap_or(i32::MAX);
-    let (left, right, causal) = match window.convention {
-        Convention::Distance => (Some(w), Some(w), false),
-        Convention::CausalDistance => (Some(w), Some(0), true),
-        Convention::CausalCount => (Some(w - 1), Some(0), true),
-        Convention::Longformer => (Some(w / 2), Some(w / 2), false),
-        Convention::Explicit => (window.left, window.right, false),
-    };
-    Visibility {
-        causal: scene.causal || causal,
-        left,
-        right,
-        dilation: window.dilation.max(1),
-        sinks: window.sinks,
-        globals: window.globals,
     }
 }

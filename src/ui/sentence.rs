@@ -15,7 +15,9 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
         let lang = derived.lang.get();
         derived.tokens.with(|tokens| {
             app.summary.with(|known| {
-                let Some((scene, summary)) = known else { return String::new() };
+                let Some((scene, summary)) = known else {
+                    return String::new();
+                };
                 let reach = Reach::of(scene, derived.sizes.get().seq_len);
                 let energy = |rank| app.sigma.with(|sigma| energy_kept(sigma, rank as usize));
                 let rank_energy = scene

@@ -24,7 +24,10 @@ pub fn Side() -> impl IntoView {
     let choose = move |panel| app.change(|s| s.view.panel = panel);
     // Arrow keys go through the tabs, as tab lists do.
     let on_key = move |ev: web_sys::KeyboardEvent| {
-        let at = TABS.iter().position(|tab| tab.0 == open.get_untracked()).unwrap_or(0);
+        let at = TABS
+            .iter()
+            .position(|tab| tab.0 == open.get_untracked())
+            .unwrap_or(0);
         let to = match ev.key().as_str() {
             "ArrowRight" => (at + 1) % TABS.len(),
             "ArrowLeft" => (at + TABS.len() - 1) % TABS.len(),

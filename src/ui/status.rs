@@ -19,8 +19,15 @@ pub fn Status() -> impl IntoView {
         app.engine.with(|engine| match engine {
             EngineState::Probing => words::ENGINE_PROBING.pick(lang).to_owned(),
             EngineState::Ready(can) => {
-                let text = if can.software { words::ENGINE_SOFTWARE } else { words::ENGINE_READY };
-                text.fill(lang, &[("backend", &can.backend), ("adapter", &can.adapter)])
+                let text = if can.software {
+                    words::ENGINE_SOFTWARE
+                } else {
+                    words::ENGINE_READY
+                };
+                text.fill(
+                    lang,
+                    &[("backend", &can.backend), ("adapter", &can.adapter)],
+                )
             }
             EngineState::Failed(error) => {
                 let why = problems::short_reason(error, lang);
@@ -43,7 +50,9 @@ pub fn Status() -> impl IntoView {
         )
     };
     let no_timer = move || {
-        let timers = app.engine.with(|e| matches!(e, EngineState::Ready(can) if can.timestamps));
+        let timers = app
+            .engine
+            .with(|e| matches!(e, EngineState::Ready(can) if can.timestamps));
         (!timers).then(|| words::GPU_TIME_NONE.pick(lang.get()))
     };
     let keys = Memo::new(move |_| app.scene.with(|s| Reach::of(s, sizes.get().seq_len).keys()));

@@ -12,11 +12,16 @@ use crate::words::board as words;
 /// The strip: beside the map where there is room, under it on a phone.
 #[component]
 pub fn Strip(
-    /// Width and height of the map in CSS pixels.
-    room: RwSignal<(f64, f64)>,
+    /// CSS pixels that it may take: across on a phone, down elsewhere.
+    room: Memo<f64>,
 ) -> impl IntoView {
     let app = AppState::get();
-    let Derived { lang, sizes, narrow, .. } = Derived::get();
+    let Derived {
+        lang,
+        sizes,
+        narrow,
+        ..
+    } = Derived::get();
     let canvas = NodeRef::<html::Canvas>::new();
     Effect::new(move |_| {
         if let Some(canvas) = canvas.get() {
@@ -25,8 +30,12 @@ pub fn Strip(
     });
     on_cleanup(|| driver::detach(CanvasSlot::Strip));
     let grid = Memo::new(move |_| {
-        let ((width, height), heads) = (room.get(), sizes.get().heads);
-        if narrow.get() { StripGrid::across(heads, width) } else { StripGrid::down(heads, height) }
+        let (room, heads) = (room.get(), sizes.get().heads);
+        if narrow.get() {
+            StripGrid::across(heads, room)
+        } else {
+            StripGrid::down(heads, room)
+        }
     });
     Effect::new(move |_| app.strip.set(grid.get()));
     let chosen = part(app, |s| s.view.head);

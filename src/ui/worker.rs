@@ -9,8 +9,8 @@ use std::rc::Rc;
 use futures_channel::oneshot;
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use leptos::task::spawn_local;
-use wasm_bindgen::prelude::*;
 use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
 use web_sys::{Blob as JsBlob, BlobPropertyBag, DedicatedWorkerGlobalScope, MessageEvent, Url};
 use web_sys::{Worker, WorkerOptions, WorkerType};
 
@@ -37,7 +37,10 @@ enum State {
     #[default]
     Idle,
     /// Started, not yet answering: what was asked waits.
-    Starting { worker: Handle, waiting: VecDeque<(u32, Ask, Vec<Blob>)> },
+    Starting {
+        worker: Handle,
+        waiting: VecDeque<(u32, Ask, Vec<Blob>)>,
+    },
     /// Answering.
     Running(Handle),
     /// No worker to be had: the calculator is here.
@@ -76,7 +79,10 @@ impl Client {
     fn deliver(&self, number: u32, ask: Ask, blobs: Vec<Blob>) {
         if matches!(self.inner.borrow().state, State::Idle) {
             let state = match self.start() {
-                Ok(worker) => State::Starting { worker, waiting: VecDeque::new() },
+                Ok(worker) => State::Starting {
+                    worker,
+                    waiting: VecDeque::new(),
+                },
                 Err(_) => State::Here(Calculator::default()),
             };
             self.inner.borrow_mut().state = state;
@@ -102,7 +108,9 @@ impl Client {
         let client = self.clone();
         spawn_local(async move {
             let mut inner = client.inner.borrow_mut();
-            let State::Here(calculator) = &mut inner.state else { return };
+            let State::Here(calculator) = &mut inner.state else {
+                return;
+            };
             let reply = calculator.answer(&ask, &blobs);
             if let Some(sender) = inner.open.remove(&number) {
                 // A receiver that is gone has no use for the answer.
@@ -126,7 +134,8 @@ impl Client {
         );
         let options = BlobPropertyBag::new();
         options.set_type("text/javascript");
-        let blob = JsBlob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &options)?;
+        let blob =
+            JsBlob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &options)?;
         let address = Url::create_object_url_with_blob(&blob)?;
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
@@ -139,7 +148,11 @@ impl Client {
         let failed = Closure::new(move |_: web_sys::Event| client.fall_back());
         worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
         worker.post_message(&module)?;
-        Ok(Handle { worker, _heard: heard, _failed: failed })
+        Ok(Handle {
+            worker,
+            _heard: heard,
+            _failed: failed,
+        })
     }
 
     fn hear(&self, event: &MessageEvent) {
@@ -193,10 +206,15 @@ pub fn serve() -> bool {
     let mut calculator = Calculator::default();
     let out = scope.clone();
     let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let Some((number, message, blobs)) = read(&event) else { return };
+        let Some((number, message, blobs)) = read(&event) else {
+            return;
+        };
         let (answer, blobs) = match serde_json::from_str::<Ask>(&message) {
             Ok(ask) => calculator.answer(&ask, &blobs),
-            Err(e) => (Answer::Failed(format!("question not understood: {e}")), Vec::new()),
+            Err(e) => (
+                Answer::Failed(format!("question not understood: {e}")),
+                Vec::new(),
+            ),
         };
         // A page that cannot be answered is gone.
         let _ = post(|m| out.post_message(m), number, &answer, &blobs);
@@ -215,7 +233,10 @@ fn post(
     blobs: &[Blob],
 ) -> Result<(), JsValue> {
     let text = serde_json::to_string(message).map_err(|e| e.to_string())?;
-    let arrays: Array = blobs.iter().map(|blob| Uint8Array::from(blob.as_slice())).collect();
+    let arrays: Array = blobs
+        .iter()
+        .map(|blob| Uint8Array::from(blob.as_slice()))
+        .collect();
     let object = Object::new();
     Reflect::set(&object, &"number".into(), &number.into())?;
     Reflect::set(&object, &"text".into(), &text.into())?;
@@ -229,6 +250,9 @@ fn read(event: &MessageEvent) -> Option<(u32, String, Vec<Blob>)> {
     let number = field("number")?.as_f64()? as u32;
     let text = field("text")?.as_string()?;
     let blobs = field("blobs")?.dyn_into::<Array>().ok()?;
-    let blobs = blobs.iter().map(|array| Uint8Array::new(&array).to_vec()).collect();
+    let blobs = blobs
+        .iter()
+        .map(|array| Uint8Array::new(&array).to_vec())
+        .collect();
     Some((number, text, blobs))
 }

@@ -6,33 +6,33 @@ use crate::attention::summary::{Lost, Summary};
 use crate::scene::{Convention, Lang, Mechanism, Quantity, Scene};
 
 texts! {
-    LOOKS_SELF: "Head {head} mostly looks at the token itself: {share} of the weight on average.", "第 {head} 头主要看自身:平均占权重的 {share}。";
-    LOOKS_RIGHT: "Head {head} mostly looks {n} to the right: {share} of the weight on average.", "第 {head} 头主要看向右边{n}:平均占权重的 {share}。";
-    LOOKS_LEFT: "Head {head} mostly looks {n} to the left: {share} of the weight on average.", "第 {head} 头主要看向左边{n}:平均占权重的 {share}。";
+    LOOKS_SELF: "Head {head} mostly looks at the token itself: {share} of the weight on average.", "第 {head} 头主要看自身：平均占权重的 {share}。";
+    LOOKS_RIGHT: "Head {head} mostly looks {n} to the right: {share} of the weight on average.", "第 {head} 头主要看向右边{n}：平均占权重的 {share}。";
+    LOOKS_LEFT: "Head {head} mostly looks {n} to the left: {share} of the weight on average.", "第 {head} 头主要看向左边{n}：平均占权重的 {share}。";
     ONE: "one token", "第一个词元";
     TWO: "two tokens", "第二个词元";
     THREE: "three tokens", "第三个词元";
-    RESTS: "Head {head} mostly rests on {key}: {share} of the weight on average.", "第 {head} 头主要停在 {key} 上:平均占权重的 {share}。";
-    SPREADS: "Head {head} spreads its weight: a row is as uncertain as {n} equal keys.", "第 {head} 头的权重很分散:一行的不确定性相当于 {n} 个均等的键。";
+    RESTS: "Head {head} mostly rests on {key}: {share} of the weight on average.", "第 {head} 头主要停在 {key} 上：平均占权重的 {share}。";
+    SPREADS: "Head {head} spreads its weight: a row is as uncertain as {n} equal keys.", "第 {head} 头的权重很分散：一行的不确定性相当于 {n} 个均等的键。";
     STRONGEST: "The strongest single weight, {a}, goes from {query} to {key}.", "最大的单个权重 {a} 由 {query} 指向 {key}。";
     KEEPS: "With w = {w} each token keeps {keys} of {n} keys", "w = {w} 时每个词元保留 {n} 个键中的 {keys} 个";
     KEEPS_EXPLICIT: "With ({left}, {right}) each token keeps {keys} of {n} keys", "窗口 ({left}, {right}) 下每个词元保留 {n} 个键中的 {keys} 个";
     KEEPS_CAUSAL: "With the causal mask a token keeps {keys} of {n} keys", "使用因果掩码时每个词元保留 {n} 个键中的 {keys} 个";
-    LOSES: "; row {row} loses {share} of its weight, {part} of it on {key}.", ";{row} 行失去 {share} 的权重,其中{part}原在 {key} 上。";
+    LOSES: "; row {row} loses {share} of its weight, {part} of it on {key}.", "；{row} 行失去 {share} 的权重，其中{part}原在 {key} 上。";
     MOST: "most", "大部分";
     MUCH: "the largest part", "最大一份";
-    LOSES_NOTHING: "; hardly any weight is lost.", ";几乎没有损失权重。";
-    ALL_KEPT: "; that is all of them, so this is full attention.", ";即全部,等同于全注意力。";
-    EMPTY: "{n} rows see no key and are empty.", "有 {n} 行看不到任何键,为空行。";
-    NEGATIVE: "{share} of the visible weights are negative, and rows sum to between {lo} and {hi} instead of 1.", "{share} 的可见权重为负,行和在 {lo} 与 {hi} 之间,而不是 1。";
-    NO_BIAS: "No bias is set yet, so CJAR draws what softmax draws.", "尚未设置偏置,CJAR 与普通 softmax 的图相同。";
-    SHARED_STILL: "P_K is shared by all positions and moves no weight at all: q·P_K is the same for every key of a row.", "P_K 为所有位置共享,完全不移动权重:同一行里 q·P_K 对每个键都相同。";
-    MOVED: "{what} moves weights by at most {by}.", "{what} 使权重至多变动 {by}。";
-    MOVED_NOTHING: "{what} moves no weight here.", "{what} 在此处不移动任何权重。";
+    LOSES_NOTHING: "; hardly any weight is lost.", "；几乎没有损失权重。";
+    ALL_KEPT: "; that is all of them, so this is full attention.", "；即全部，等同于全注意力。";
+    EMPTY: "Rows that see no key and stay empty: {n}.", "有 {n} 行看不到任何键，为空行。";
+    NEGATIVE: "{share} of the visible weights are negative, and rows sum to between {lo} and {hi} instead of 1.", "{share} 的可见权重为负，行和在 {lo} 与 {hi} 之间，而不是 1。";
+    NO_BIAS: "No bias is set yet, so CJAR draws what softmax draws.", "尚未设置偏置，CJAR 与普通 softmax 的图相同。";
+    SHARED_STILL: "P_K is shared by all positions and moves no weight at all: q·P_K is the same for every key of a row.", "P_K 为所有位置共享，完全不移动权重：同一行里 q·P_K 对每个键都相同。";
+    MOVED: "Weights move by at most {by} because of {what}.", "{what} 使权重至多变动 {by}。";
+    MOVED_NOTHING: "No weight here moves because of {what}.", "{what} 在此处不移动任何权重。";
     AND: "{a} and {b}", "{a} 与 {b}";
     SEGMENTED: "Each row is normalised in segments of {b} keys.", "每行按 {b} 个键一段分别归一化。";
-    RANK_KEEPS: "Rank {r} keeps {energy} of W_O's energy; the map does not change.", "秩 {r} 保留 W_O 能量的 {energy};注意力图不变。";
-    SCORE_VIEW: "Raw scores, before any softmax: blue is negative, red is positive.", "softmax 之前的原始分数:蓝色为负,红色为正。";
+    RANK_KEEPS: "Rank {r} keeps {energy} of W_O's energy; the map does not change.", "秩 {r} 保留 W_O 能量的 {energy}；注意力图不变。";
+    SCORE_VIEW: "Raw scores, before any softmax: blue is negative, red is positive.", "softmax 之前的原始分数：蓝色为负，红色为正。";
 }
 
 /// What the sentence is made from.
@@ -65,8 +65,8 @@ pub fn sentence(lang: Lang, facts: &Facts) -> String {
                 ("hi", &number::fixed(summary.row_sum.1, 2)),
             ],
         ));
-    } else if cjar {
-        parts.push(bias(lang, scene, summary));
+    } else if cjar && let Some(text) = bias(lang, facts) {
+        parts.push(text);
     }
     if windowed || scene.causal {
         parts.push(window(lang, facts, windowed));
@@ -221,7 +221,9 @@ fn loses(lang: Lang, tokens: &[String], lost: &Lost) -> String {
     )
 }
 
-fn bias(lang: Lang, scene: &Scene, summary: &Summary) -> String {
+/// What P_K, s and segments do; nothing when none is set and the rank has its own sentence.
+fn bias(lang: Lang, facts: &Facts) -> Option<String> {
+    let Facts { scene, summary, .. } = *facts;
     let cjar = &scene.cjar;
     let keys = cjar.p_k.amplitude != 0.0;
     let curve = cjar.s.amplitude != 0.0 && cjar.reading.uses_score_bias();
@@ -231,20 +233,21 @@ fn bias(lang: Lang, scene: &Scene, summary: &Summary) -> String {
         (false, true) => "s".to_owned(),
         (false, false) => {
             return match cjar.segment {
-                Some(b) => SEGMENTED.fill(lang, &[("b", &b.to_string())]),
-                None => NO_BIAS.pick(lang).to_owned(),
+                Some(b) => Some(SEGMENTED.fill(lang, &[("b", &b.to_string())])),
+                None if facts.rank_energy.is_some() => None,
+                None => Some(NO_BIAS.pick(lang).to_owned()),
             };
         }
     };
     if keys && !curve && !cjar.p_k.per_position {
-        return SHARED_STILL.pick(lang).to_owned();
+        return Some(SHARED_STILL.pick(lang).to_owned());
     }
-    if summary.moved < 5e-7 {
+    Some(if summary.moved < 5e-7 {
         MOVED_NOTHING.fill(lang, &[("what", &what)])
     } else {
         let by = number::weight(summary.moved);
         MOVED.fill(lang, &[("what", &what), ("by", &by)])
-    }
+    })
 }
 
 fn range(min: usize, max: usize) -> String {

@@ -34,7 +34,7 @@ fn full_attention_names_the_habit_that_is_strongest() {
         en,
         "Head 8 mostly looks one token to the right: 62 % of the weight on average."
     );
-    assert_eq!(zh, "第 8 头主要看向右边第一个词元:平均占权重的 62 %。");
+    assert_eq!(zh, "第 8 头主要看向右边第一个词元：平均占权重的 62 %。");
     summary.favourite = Some((0, 0.7));
     assert_eq!(
         say(&scene, &summary)[0],
@@ -118,17 +118,23 @@ fn a_bias_says_how_far_it_moves_weights() {
     scene.cjar.p_k.amplitude = 1.0;
     assert_eq!(
         say(&scene, &summary)[0],
-        "P_K moves weights by at most 0.234."
+        "Weights move by at most 0.234 because of P_K."
     );
     scene.cjar.s.amplitude = 1.0;
     assert_eq!(
         say(&scene, &summary)[0],
-        "P_K and s moves weights by at most 0.234."
+        "Weights move by at most 0.234 because of P_K and s."
     );
     scene.cjar.s.amplitude = 0.0;
     scene.cjar.p_k.per_position = false;
     assert!(say(&scene, &summary)[0].contains("moves no weight at all"));
     scene.cjar.out_rank = Some(64);
+    assert!(say(&scene, &summary)[1].contains("秩 64 保留 W_O 能量的 91.4 %"));
+    scene.cjar.p_k.amplitude = 0.0;
+    assert!(
+        say(&scene, &summary)[0].starts_with("Rank 64"),
+        "nothing to say about a bias"
+    );
     assert!(
         say(&scene, &summary)[0]
             .ends_with("Rank 64 keeps 91.4 % of W_O's energy; the map does not change.")
@@ -158,5 +164,8 @@ fn explicit_reach_and_empty_rows_are_named() {
         en.starts_with("With (∞, −1) each token keeps 0–3 of 4 keys"),
         "{en}"
     );
-    assert!(en.ends_with("1 rows see no key and are empty."), "{en}");
+    assert!(
+        en.ends_with("Rows that see no key and stay empty: 1."),
+        "{en}"
+    );
 }

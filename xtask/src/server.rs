@@ -72,7 +72,9 @@ fn answer(request: Request, root: &Path) -> io::Result<()> {
         ("X-Content-Type-Options", "nosniff"),
     ];
     let headers = headers.into_iter().filter_map(header).collect();
-    request.respond(Response::new(StatusCode(200), headers, file, len, None))
+    // Whole files with their length, never in chunks: the page shows how much has come.
+    let response = Response::new(StatusCode(200), headers, file, len, None);
+    request.respond(response.with_chunked_threshold(usize::MAX))
 }
 
 fn plain(request: Request, status: u16, text: &'static str) -> io::Result<()> {
@@ -174,6 +176,7 @@ mod tests {
         fs::write(base.join("dist/index.html"), "<p>page").unwrap();
         fs::write(base.join("dist/.stamp"), "hidden").unwrap();
         fs::write(base.join("dist/a_bg.wasm"), "\0asm").unwrap();
+        fs::write(base.join("dist/large.safetensors"), "x".repeat(100_000)).unwrap();
         fs::write(base.join("dist/data/中 文.bin"), "data").unwrap();
         base.join("dist")
     }
@@ -232,6 +235,8 @@ mod tests {
         );
         assert!(wasm.contains("Cache-Control: no-store\r\n"), "{wasm}");
         assert!(wasm.ends_with("\r\n\r\n\0asm"), "{wasm}");
+        let large = ask("GET /large.safetensors HTTP/1.1");
+        assert!(large.contains("Content-Length: 100000\r\n"), "{large:.300}");
         assert!(ask("GET /../secret HTTP/1.1").starts_with("HTTP/1.1 404"));
         assert!(ask("POST / HTTP/1.1").starts_with("HTTP/1.1 405"));
         assert!(ask("HEAD / HTTP/1.1").ends_with("\r\n\r\n"));

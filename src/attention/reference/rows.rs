@@ -68,6 +68,9 @@ impl Head {
     }
 
     /// Row `i`: scores and weights at the keys that query `i` sees.
+    ///
+    /// # Panics
+    /// When `i` is not below L: a bug of the caller. So does [`Head::cell`].
     pub fn row(&self, i: usize) -> Row {
         let keys: Vec<usize> = self
             .config

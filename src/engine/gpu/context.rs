@@ -1,7 +1,7 @@
 //! The device: how it is asked for, what it can do, and how its troubles become [`EngineError`]s.
 //! The one place that judges capabilities.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::engine::sizes::{Allowed, max_seq_len};
@@ -72,6 +72,7 @@ pub struct Context {
     /// What went wrong.
     pub troubles: Arc<Troubles>,
     in_flight: Arc<AtomicU32>,
+    finished: Arc<AtomicU64>,
 }
 
 impl Context {
@@ -83,6 +84,7 @@ impl Context {
         if !webgpu_exists() {
             return Err(EngineError::NoWebGpu);
         }
+        let words = adapter_words();
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends: wgpu::Backends::VULKAN | wgpu::Backends::BROWSER_WEBGPU,
             ..wgpu::InstanceDescriptor::new_without_display_handle()
@@ -112,6 +114,7 @@ impl Context {
             .await
             .map_err(|why| EngineError::NoDevice(why.to_string()))?;
 
+        let words = words.await;
         let troubles = Arc::new(Troubles::default());
         let told = Arc::clone(&troubles);
         device.set_device_lost_callback(move |reason, message| {
@@ -137,8 +140,8 @@ impl Context {
             } else {
                 format!("{:?}", info.backend)
             },
-            software: is_software(&info),
-            adapter: adapter_name(&info),
+            software: is_software(&info, &words),
+            adapter: adapter_name(&info, words),
             timestamps,
             max_seq_len: max_seq_len(768, 12, allowed),
         };
@@ -151,6 +154,7 @@ impl Context {
             capabilities,
             troubles,
             in_flight: Arc::default(),
+            finished: Arc::default(),
         })
     }
 
@@ -179,6 +183,21 @@ impl Context {
         });
     }
 
+    /// Notes `frame` as finished once everything submitted so far is.
+    pub fn announce(&self, frame: u64) {
+        let finished = Arc::clone(&self.finished);
+        self.queue.on_submitted_work_done(move || {
+            finished.fetch_max(frame, Ordering::Relaxed);
+        });
+    }
+
+    /// The newest frame that was announced and is finished.
+    pub fn finished(&self) -> u64 {
+        #[cfg(not(target_arch = "wasm32"))]
+        let _ = self.device.poll(wgpu::PollType::Poll);
+        self.finished.load(Ordering::Relaxed)
+    }
+
     /// Submits that the device has not finished.
     pub fn in_flight(&self) -> u32 {
         #[cfg(not(target_arch = "wasm32"))]
@@ -200,8 +219,9 @@ fn modest_limits(adapter: &wgpu::Limits) -> wgpu::Limits {
 }
 
 /// Names by which software rasterisers are known; browsers hide the device type.
-fn is_software(info: &wgpu::AdapterInfo) -> bool {
-    let name = format!("{} {} {}", info.name, info.driver, info.driver_info).to_lowercase();
+fn is_software(info: &wgpu::AdapterInfo, words: &str) -> bool {
+    let name =
+        format!("{words} {} {} {}", info.name, info.driver, info.driver_info).to_lowercase();
     info.device_type == wgpu::DeviceType::Cpu
         || [
             "swiftshader",
@@ -214,12 +234,49 @@ fn is_software(info: &wgpu::AdapterInfo) -> bool {
         .any(|known| name.contains(known))
 }
 
-fn adapter_name(info: &wgpu::AdapterInfo) -> String {
-    if info.name.is_empty() {
-        "unnamed adapter".into()
-    } else {
-        info.name.clone()
+fn adapter_name(info: &wgpu::AdapterInfo, words: String) -> String {
+    [words, info.name.clone()]
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .unwrap_or_else(|| "unnamed adapter".into())
+}
+
+/// What the browser calls its adapter: vendor, architecture and description, where it tells them.
+/// wgpu 30 passes on the description alone, which most browsers leave empty. Asked of an adapter
+/// of its own (each can be used for one device only), while the first one is on its way.
+#[cfg(target_arch = "wasm32")]
+fn adapter_words() -> impl Future<Output = String> {
+    use js_sys::{Function, Promise, Reflect};
+    use wasm_bindgen::{JsCast, JsValue};
+
+    let get = |of: &JsValue, name: &str| Reflect::get(of, &name.into());
+    let asked = get(&js_sys::global(), "navigator")
+        .and_then(|navigator| get(&navigator, "gpu"))
+        .and_then(|gpu| {
+            let request: Function = get(&gpu, "requestAdapter")?.dyn_into()?;
+            request.call0(&gpu)?.dyn_into::<Promise>()
+        });
+    async move {
+        let words = async {
+            let adapter = wasm_bindgen_futures::JsFuture::from(asked?).await?;
+            let info = get(&adapter, "info")?;
+            let mut words: Vec<String> = Vec::new();
+            for name in ["vendor", "architecture", "description"] {
+                let word = get(&info, name)?.as_string().unwrap_or_default();
+                if !word.is_empty() && !words.iter().any(|w| w.eq_ignore_ascii_case(&word)) {
+                    words.push(word);
+                }
+            }
+            Ok::<_, JsValue>(words.join(" "))
+        };
+        // An adapter without a name is still an adapter.
+        words.await.unwrap_or_default()
     }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+async fn adapter_words() -> String {
+    String::new()
 }
 
 #[cfg(target_arch = "wasm32")]

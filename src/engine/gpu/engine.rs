@@ -286,6 +286,9 @@ impl GpuEngine {
             self.timed_frame = true;
         }
         self.submit(slice);
+        if ends {
+            self.context.announce(self.frame);
+        }
         true
     }
 
@@ -343,10 +346,14 @@ impl Engine for GpuEngine {
         self.accept(within_bounds(frame))?;
         self.frame += 1;
         self.begin = true;
+        let nothing_stale = self.work.front.is_empty();
         for _ in 0..SUBMITS_PER_DRAW {
             if !self.run_slice(true) {
                 break;
             }
+        }
+        if nothing_stale {
+            self.context.announce(self.frame);
         }
         Ok(self.frame)
     }
@@ -357,6 +364,14 @@ impl Engine for GpuEngine {
         }
         let _ = self.run_slice(true) || self.run_slice(false);
         !(self.work.front.is_empty() && self.work.back.is_empty())
+    }
+
+    fn is_partial(&self) -> bool {
+        !self.work.front.is_empty()
+    }
+
+    fn finished(&self) -> u64 {
+        self.context.finished()
     }
 
     fn in_flight(&self) -> u32 {

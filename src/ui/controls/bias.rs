@@ -87,7 +87,14 @@ fn BiasControl(
 ) -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let Which { of, of_mut, consequence, label, key, ids } = which;
+    let Which {
+        of,
+        of_mut,
+        consequence,
+        label,
+        key,
+        ids,
+    } = which;
     let words_of = part(app, consequence);
     let one_hot = part(app, move |s| of(&s.cjar).shape == BiasShape::OneHot);
     let set_amplitude = move |to: f64| app.change(|s| of_mut(&mut s.cjar).amplitude = to as f32);

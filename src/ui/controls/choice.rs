@@ -19,12 +19,20 @@ pub struct Item<T> {
 impl<T> Item<T> {
     /// An option with one line about it.
     pub const fn new(value: T, name: Text, hint: Text) -> Self {
-        Self { value, name, hint: Some(hint) }
+        Self {
+            value,
+            name,
+            hint: Some(hint),
+        }
     }
 
     /// An option whose name says enough.
     pub const fn named(value: T, name: Text) -> Self {
-        Self { value, name, hint: None }
+        Self {
+            value,
+            name,
+            hint: None,
+        }
     }
 }
 
@@ -53,8 +61,9 @@ where
         .enumerate()
         .map(|(at, option)| {
             let id = format!("{name}-{at}");
+            let target = id.clone();
             view! {
-                <label class="option" for=id.clone()>
+                <label class="option" for=target>
                     <input
                         type="radio"
                         name=name
@@ -101,7 +110,13 @@ where
     let values: Vec<T> = options.iter().map(|option| option.value).collect();
     let chosen = {
         let values = values.clone();
-        move || values.iter().position(|v| *v == value.get()).unwrap_or(0).to_string()
+        move || {
+            values
+                .iter()
+                .position(|v| *v == value.get())
+                .unwrap_or(0)
+                .to_string()
+        }
     };
     let items = options
         .iter()

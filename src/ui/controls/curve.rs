@@ -25,23 +25,39 @@ pub fn ScoreCurve() -> impl IntoView {
     let curve = part(app, |s| s.cjar.s.clone());
     let reading = part(app, |s| s.cjar.reading);
     let points = Memo::new(move |_| {
-        let reach = sizes.get().seq_len.saturating_sub(1).clamp(1, REACH);
+        let reach = reach_of(sizes.get().seq_len);
         curve.with(|curve| sample(curve, reach as i32))
     });
     let limits = Memo::new(move |_| points.with(|p| extent(p)));
     let range = move |text: Text| {
         let (lo, hi) = limits.get();
-        let values = [("lo", &*number::fixed(lo, 2)), ("hi", &*number::fixed(hi, 2))];
+        let values = [
+            ("lo", &*number::fixed(lo, 2)),
+            ("hi", &*number::fixed(hi, 2)),
+        ];
         text.fill(lang.get(), &values)
     };
+    let off = Memo::new(move |_| curve.with(|curve| curve.amplitude == 0.0));
     let consequence = Signal::derive(move || {
-        if reading.get().uses_score_bias() {
+        if off.get() {
+            words::S_CURVE_ZERO.pick(lang.get()).to_owned()
+        } else if reading.get().uses_score_bias() {
             range(words::S_CURVE_RANGE)
         } else {
             let name = words::reading(reading.get()).0.pick(lang.get());
             words::S_CURVE_OFF.fill(lang.get(), &[("reading", name)])
         }
     });
+    // The shape that an amplitude of 1 would have, so that the slider promises something.
+    let ghost = move || {
+        let reach = reach_of(sizes.get().seq_len) as i32;
+        let shape = Curve {
+            amplitude: 1.0,
+            ..curve.get()
+        };
+        let points = sample(&shape, reach);
+        path(&points, extent(&points))
+    };
     let line = move || points.with(|p| path(p, limits.get()));
     let zero = move || y_of(0.0, limits.get());
     view! {
@@ -66,7 +82,9 @@ pub fn ScoreCurve() -> impl IntoView {
                 >
                     <line class="curve-zero" x1="0" x2=WIDTH y1=zero y2=zero />
                     <line class="curve-zero" x1=WIDTH / 2.0 x2=WIDTH / 2.0 y1="0" y2=HEIGHT />
-                    <path class="curve-line" d=line />
+                    <Show when=move || off.get() fallback=move || view! { <path class="curve-line" d=line /> }>
+                        <path class="curve-line is-ghost" d=ghost />
+                    </Show>
                 </svg>
                 <figcaption>
                     <span>{move || format!("−{}", reach_of(sizes.get().seq_len))}</span>
@@ -125,17 +143,9 @@ fn reach_of(seq_len: u32) -> u32 {
 
 /// s at the offsets −reach ..= reach.
 fn sample(curve: &Curve, reach: i32) -> Vec<f64> {
-    (-reach..=reach).map(|offset| value(curve, f64::from(offset))).collect()
-}
-
-/// The curve as the Scene defines it.
-fn value(c: &Curve, o: f64) -> f64 {
-    let f = |x: f32| f64::from(x);
-    let bump = (o - f(c.at)) / f(c.width);
-    f(c.amplitude)
-        * (f(c.slope) * o - f(c.decay) * o.abs()
-            + f(c.wave) * (std::f64::consts::TAU * o / f(c.period)).cos()
-            + f(c.bump) * (-bump * bump / 2.0).exp())
+    (-reach..=reach)
+        .map(|offset| curve.at_offset(f64::from(offset)))
+        .collect()
 }
 
 /// Smallest and largest value.

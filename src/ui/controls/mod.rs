@@ -23,21 +23,12 @@ pub fn is_shown(scene: &Scene, embedded: bool, control: Control) -> bool {
     }
     if scene.show.is_empty() {
         return match control {
-            Control::Window => sees_window(scene),
+            Control::Window => scene.window_acts(),
             Control::Bias | Control::Rank => scene.mechanism == Mechanism::Cjar,
             _ => false,
         };
     }
     scene.show.contains(&control)
-}
-
-/// Whether the window acts.
-pub fn sees_window(scene: &Scene) -> bool {
-    match scene.mechanism {
-        Mechanism::Full => false,
-        Mechanism::Window => true,
-        Mechanism::Cjar => scene.windowed,
-    }
 }
 
 /// All controls that act in the present mechanism.

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::bias::tidy;
 use super::choice::{Item, Pick};
 use super::slider::Slider;
+use crate::attention::low_rank;
 use crate::layout::slider::Track;
 use crate::scene::{Mechanism, Scale};
 use crate::ui::derived::{Derived, part, t};
@@ -57,11 +58,9 @@ pub fn OutputRank() -> impl IntoView {
     }
 }
 
-/// Σ_{k ≤ r} σ² / Σ σ² (SPEC 4); `None` while σ is not known.
+/// Share of W_O's energy that rank r keeps (SPEC 4); `None` while σ is not known.
 pub fn energy_kept(sigma: &[f32], rank: usize) -> Option<f64> {
-    let square = |s: &f32| f64::from(*s) * f64::from(*s);
-    let all: f64 = sigma.iter().map(square).sum();
-    (all > 0.0).then(|| sigma.iter().take(rank).map(square).sum::<f64>() / all)
+    (!sigma.is_empty()).then(|| low_rank::energy_kept(sigma, rank))
 }
 
 /// Score rank, segments (CJAR) and scale: folded.
@@ -70,7 +69,13 @@ pub fn MoreScore() -> impl IntoView {
     let app = AppState::get();
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
     let lang = Derived::get().lang;
-    let title = move || if cjar.get() { words::MORE_RANKS } else { words::SCALE };
+    let title = move || {
+        if cjar.get() {
+            words::MORE_RANKS
+        } else {
+            words::SCALE
+        }
+    };
     view! {
         <details class="group">
             <summary>{move || title().pick(lang.get())}</summary>

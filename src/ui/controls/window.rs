@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use super::choice::{Item, Pick, Switch};
-use super::sees_window;
 use super::slider::Slider;
 use crate::layout::slider::Track;
-use crate::scene::{Convention, Mechanism, Window};
+use crate::scene::facts::torch_mask;
+use crate::scene::{Convention, Mechanism, Scene, Window};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::reach::Reach;
 use crate::ui::state::AppState;
@@ -17,14 +17,21 @@ use crate::words::{controls as words, number};
 pub fn Mask() -> impl IntoView {
     let app = AppState::get();
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
-    let window = part(app, sees_window);
+    let window = part(app, Scene::window_acts);
     let by_convention = part(app, |s| {
-        sees_window(s)
-            && matches!(s.window.convention, Convention::CausalDistance | Convention::CausalCount)
+        s.window_acts()
+            && matches!(
+                s.window.convention,
+                Convention::CausalDistance | Convention::CausalCount
+            )
     });
     let lang = Derived::get().lang;
     let causal_hint = Signal::derive(move || {
-        let text = if by_convention.get() { words::CAUSAL_BY_CONVENTION } else { words::CAUSAL_HINT };
+        let text = if by_convention.get() {
+            words::CAUSAL_BY_CONVENTION
+        } else {
+            words::CAUSAL_HINT
+        };
         text.pick(lang.get())
     });
     let causal = part(app, |s| s.causal);
@@ -151,9 +158,18 @@ fn Side(
 ) -> impl IntoView {
     let app = AppState::get();
     let sizes = Derived::get().sizes;
-    let value = part(app, move |s| if left { s.window.left } else { s.window.right });
+    let value = part(
+        app,
+        move |s| if left { s.window.left } else { s.window.right },
+    );
     let set = move |to: Option<i32>| {
-        app.change(|s| if left { s.window.left = to } else { s.window.right = to });
+        app.change(|s| {
+            if left {
+                s.window.left = to
+            } else {
+                s.window.right = to
+            }
+        });
     };
     let limit = move || sizes.get().seq_len as i32;
     let on_change = move |ev: web_sys::Event| {
@@ -161,10 +177,14 @@ fn Side(
             let limit = sizes.get_untracked().seq_len as i32;
             set(Some(n.clamp(-limit, limit)));
         }
-        let now = value.get_untracked().map(|n| n.to_string()).unwrap_or_default();
+        let now = value
+            .get_untracked()
+            .map(|n| n.to_string())
+            .unwrap_or_default();
         event_target::<web_sys::HtmlInputElement>(&ev).set_value(&now);
     };
     let unlimited = format!("{id}-unlimited");
+    let target = unlimited.clone();
     view! {
         <div class="side-reach">
             <label for=id>{t(label)}</label>
@@ -179,7 +199,7 @@ fn Side(
                 prop:value=move || value.get().map(|n| n.to_string()).unwrap_or_default()
                 on:change=on_change
             />
-            <label class="check" for=unlimited.clone()>
+            <label class="check" for=target>
                 <input
                     type="checkbox"
                     id=unlimited
@@ -204,7 +224,9 @@ fn MoreWindow() -> impl IntoView {
             step: 1.0,
         })
     };
-    let say = move |text: crate::words::Text| Signal::derive(move || text.pick(lang.get()).to_owned());
+    let say =
+        move |text: crate::words::Text| Signal::derive(move || text.pick(lang.get()).to_owned());
+    let torch = part(app, |s| torch_mask(&s.visibility()));
     let set_with = move |edit: fn(&mut Window, u32)| {
         Callback::new(move |to: f64| app.change(|s| edit(&mut s.window, to as u32)))
     };
@@ -245,6 +267,8 @@ fn MoreWindow() -> impl IntoView {
                 role="q"
             />
             <p class="aside">{t(words::MASK_NOTE)}</p>
+            <p class="aside">{t(words::TORCH_LINE)}</p>
+            <code class="torch">{move || torch.get().unwrap_or_else(|| "None".to_owned())}</code>
         </details>
     }
 }

@@ -30,7 +30,10 @@ struct Made<K, V> {
 
 impl<K, V> Default for Made<K, V> {
     fn default() -> Self {
-        Self { there: None, asked: None }
+        Self {
+            there: None,
+            asked: None,
+        }
     }
 }
 
@@ -110,7 +113,11 @@ impl Assembler {
         let cjar = &scene.cjar;
         let s = (cjar.reading.uses_score_bias() && cjar.s.amplitude != 0.0)
             .then(|| ScoreBias::Curve(self.curve(&cjar.s, sizes.seq_len)));
-        Biases { p_k: self.unit(0, &cjar.p_k, sizes), p_v: self.unit(1, &cjar.p_v, sizes), s }
+        Biases {
+            p_k: self.unit(0, &cjar.p_k, sizes),
+            p_v: self.unit(1, &cjar.p_v, sizes),
+            s,
+        }
     }
 
     fn unit(&mut self, which: usize, bias: &Bias, sizes: Sizes) -> Option<PositionBias> {
@@ -126,7 +133,10 @@ impl Assembler {
                 unit
             }
         };
-        Some(PositionBias { unit, amplitude: bias.amplitude })
+        Some(PositionBias {
+            unit,
+            amplitude: bias.amplitude,
+        })
     }
 
     fn curve(&mut self, curve: &Curve, seq_len: usize) -> Arc<[f32]> {
@@ -153,7 +163,12 @@ impl Assembler {
         }
         // Until the factors are there, a truncated twin cannot be drawn.
         let ready = config.out_rank.is_none()
-            || self.out.borrow().there.as_ref().is_some_and(|(id, _)| *id == layer.id);
+            || self
+                .out
+                .borrow()
+                .there
+                .as_ref()
+                .is_some_and(|(id, _)| *id == layer.id);
         if !ready {
             self.ask_out(layer);
             return None;
@@ -223,7 +238,10 @@ impl Assembler {
             score.asked = Some(key.clone());
             let (calculator, score) = (self.calculator.clone(), self.score.clone());
             let sizes = Sizes::from(layer);
-            let ask = Ask::ScoreFactors { id: layer.id, scene: Box::new(scene.clone()) };
+            let ask = Ask::ScoreFactors {
+                id: layer.id,
+                scene: scene.to_fragment(),
+            };
             spawn_local(async move {
                 let (answer, blobs) = calculator.ask(ask, Vec::new()).await;
                 let mut made = score.borrow_mut();
@@ -273,7 +291,10 @@ fn strip_view(
         texels: (sizes.seq_len as u32).min(edge),
         columns: grid.columns,
         gap: (GAP * ratio).round() as u32,
-        colors: Colors { range: None, ..map_colors(scene, canvases) },
+        colors: Colors {
+            range: None,
+            ..map_colors(scene, canvases)
+        },
     })
 }
 
@@ -281,9 +302,16 @@ fn strip_view(
 fn map_colors(scene: &Scene, canvases: &Canvases) -> Colors {
     let signed = scene.mechanism == Mechanism::Cjar && scene.cjar.reading.is_signed();
     let weights = scene.view.quantity == Quantity::Weights;
-    let table = if weights && !signed { ColorTable::Cividis } else { ColorTable::Diverging };
-    let range = (weights && scene.view.range == Range::Unit)
-        .then_some(if signed { (-1.0, 1.0) } else { (0.0, 1.0) });
+    let table = if weights && !signed {
+        ColorTable::Cividis
+    } else {
+        ColorTable::Diverging
+    };
+    let range = (weights && scene.view.range == Range::Unit).then_some(if signed {
+        (-1.0, 1.0)
+    } else {
+        (0.0, 1.0)
+    });
     colors(table, range, canvases)
 }
 
@@ -297,7 +325,9 @@ fn colors(table: ColorTable, range: Option<(f32, f32)>, canvases: &Canvases) -> 
 }
 
 fn out_factors(d: usize, blobs: &[Blob]) -> Option<OutFactors> {
-    let [w_1, w_2, sigma] = blobs else { return None };
+    let [w_1, w_2, sigma] = blobs else {
+        return None;
+    };
     Some(OutFactors {
         id: fresh_id(),
         w_1: calc::tensor(&[d, d], w_1).ok()?,

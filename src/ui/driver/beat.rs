@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
@@ -17,6 +16,9 @@ const IN_FLIGHT: u32 = 2;
 /// frames that fit into that delay.
 const FRAME_MS: f64 = 16.0;
 const MOST_IN_FLIGHT: u32 = 8;
+/// A map that takes several submits is finished before the next one begins, unless it takes longer
+/// than this: pictures must neither starve nor be old.
+const PATIENCE_MS: f64 = 250.0;
 /// Numbers beside the picture are read at most so often.
 const REPORT_MS: f64 = 120.0;
 const KEPT_LATENCIES: usize = 4096;
@@ -31,9 +33,10 @@ pub fn watch_input() {
     let note = |event: &web_sys::Event| INPUT.with(|input| input.set(Some(event.time_stamp())));
     let target = window();
     for name in ["input", "keydown", "click", "pointermove"] {
-        let heard = wasm_bindgen::closure::Closure::<dyn FnMut(web_sys::Event)>::new(move |event| {
-            note(&event);
-        });
+        let heard =
+            wasm_bindgen::closure::Closure::<dyn FnMut(web_sys::Event)>::new(move |event| {
+                note(&event);
+            });
         let added = target.add_event_listener_with_callback_and_bool(
             name,
             heard.as_ref().unchecked_ref(),
@@ -44,7 +47,6 @@ pub fn watch_input() {
             heard.forget();
         }
     }
-    let _ = window_event_listener(ev::visibilitychange_placeholder(), |_| super::wake());
 }
 
 struct Flight {
@@ -59,6 +61,7 @@ pub struct Beat {
     asked: bool,
     dirty: bool,
     changed: f64,
+    started: f64,
     more: bool,
     drawn: u64,
     newest: u64,
@@ -112,8 +115,18 @@ impl Beat {
         self.more = true;
         self.drawn += 1;
         self.newest = number;
+        self.started = now;
         let input = INPUT.with(Cell::take);
-        self.flights.push_back(Flight { frame: number, submitted: now, input });
+        self.flights.push_back(Flight {
+            frame: number,
+            submitted: now,
+            input,
+        });
+    }
+
+    /// Whether a map that is still being computed must make way for a newer Scene.
+    pub fn gives_up(&self, now: f64) -> bool {
+        self.dirty && now - self.started > PATIENCE_MS
     }
 
     /// Nothing could be drawn now; what is missing wakes the loop when it comes.
@@ -129,8 +142,14 @@ impl Beat {
     /// Looks which frames are finished.
     pub fn observe(&mut self, engine: &impl Engine, now: f64) {
         let finished = engine.finished();
-        while self.flights.front().is_some_and(|flight| flight.frame <= finished) {
-            let Some(flight) = self.flights.pop_front() else { return };
+        while self
+            .flights
+            .front()
+            .is_some_and(|flight| flight.frame <= finished)
+        {
+            let Some(flight) = self.flights.pop_front() else {
+                return;
+            };
             let took = now - flight.submitted;
             self.notice = Some(self.notice.map_or(took, |least| least.min(took)));
             if !std::mem::replace(&mut self.first_seen, true)
@@ -179,7 +198,10 @@ impl Beat {
 
     /// Whether everything is drawn and told.
     pub fn at_rest(&self) -> bool {
-        !self.dirty && !self.more && self.flights.is_empty() && !self.reporting
+        !self.dirty
+            && !self.more
+            && self.flights.is_empty()
+            && !self.reporting
             && self.reported == self.newest
     }
 

@@ -5,6 +5,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlCanvasElement, ResizeObserver};
 
+use crate::engine::EngineError;
 use crate::engine::gpu::{GpuEngine, Slot};
 
 /// The canvases of the page.
@@ -61,10 +62,17 @@ impl Canvases {
         engine: Option<&mut GpuEngine>,
     ) {
         let seen = Closure::<dyn FnMut()>::new(super::changed);
-        let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) else { return };
+        let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) else {
+            return;
+        };
         observer.observe(&element);
-        let mut canvas =
-            Canvas { element, size: (0, 0), attached: false, observer, _seen: seen };
+        let mut canvas = Canvas {
+            element,
+            size: (0, 0),
+            attached: false,
+            observer,
+            _seen: seen,
+        };
         if let Some(engine) = engine {
             canvas.open(slot, engine);
         }
@@ -90,20 +98,27 @@ impl Canvases {
     }
 
     /// Brings the drawing buffers to the size of their elements; returns whether one changed.
-    pub fn settle(&mut self, engine: &mut GpuEngine) -> bool {
+    ///
+    /// # Errors
+    /// When the device cannot have a texture of that size.
+    pub fn settle(&mut self, engine: &mut GpuEngine) -> Result<bool, EngineError> {
         let mut any = false;
         for slot in SLOTS {
-            let Some(canvas) = &mut self.slots[slot as usize] else { continue };
+            let Some(canvas) = &mut self.slots[slot as usize] else {
+                continue;
+            };
             let size = canvas.wanted();
             if size != canvas.size && canvas.attached {
                 canvas.size = size;
                 canvas.element.set_width(size.0);
                 canvas.element.set_height(size.1);
-                engine.resize(slot.into(), size.0, size.1);
+                engine.resize(slot.into(), size.0, size.1)?;
                 any = true;
             }
         }
-        any
+        let ratio = window().device_pixel_ratio();
+        engine.set_pixel_ratio(ratio as f32);
+        Ok(any)
     }
 
     /// Size in device pixels, if there is such a canvas and it has one.
@@ -125,7 +140,9 @@ impl Canvases {
 
 impl Canvas {
     fn open(&mut self, slot: CanvasSlot, engine: &mut GpuEngine) {
-        self.attached = engine.attach_canvas(slot.into(), self.element.clone()).is_ok();
+        self.attached = engine
+            .attach_canvas(slot.into(), self.element.clone())
+            .is_ok();
     }
 
     fn wanted(&self) -> (u32, u32) {
@@ -134,6 +151,9 @@ impl Canvas {
             let wanted = (f64::from(css.max(0)) * ratio).round();
             (wanted as u32).min(MAX_PIXELS)
         };
-        (pixels(self.element.client_width()), pixels(self.element.client_height()))
+        (
+            pixels(self.element.client_width()),
+            pixels(self.element.client_height()),
+        )
     }
 }

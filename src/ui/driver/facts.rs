@@ -15,7 +15,7 @@ use crate::attention::reference::Head;
 use crate::engine::Engine;
 use crate::engine::gpu::GpuEngine;
 use crate::scene::resolve::Sizes;
-use crate::scene::{Quantity, Scene, View};
+use crate::scene::{Scene, View};
 use crate::ui::calc::{self, Answer, Ask};
 use crate::ui::state::{AppState, CellNumbers, LoadedLayer};
 use crate::ui::worker::Client;
@@ -65,7 +65,10 @@ impl Facts {
 
     /// Whether there is something to do when the hand rests.
     pub fn waits(&self) -> bool {
-        !*self.open.borrow() && self.present().is_some_and(|(key, _)| self.asked.as_ref() != Some(&key))
+        !*self.open.borrow()
+            && self
+                .present()
+                .is_some_and(|(key, _)| self.asked.as_ref() != Some(&key))
     }
 
     /// The hand rests.
@@ -84,12 +87,18 @@ impl Facts {
 
     /// The layer on screen and the part of the Scene that facts depend on.
     fn present(&self) -> Option<(Key, LoadedLayer)> {
-        let loaded = self.state.layer.with_untracked(|layer| layer.shown().cloned())?;
+        let loaded = self
+            .state
+            .layer
+            .with_untracked(|layer| layer.shown().cloned())?;
         if loaded.layer.preview_of.is_some() {
             return None;
         }
         let mut scene = self.state.scene.get_untracked();
-        scene.view = View { head: scene.view.head, ..View::default() };
+        scene.view = View {
+            head: scene.view.head,
+            ..View::default()
+        };
         (scene.lang, scene.theme, scene.lesson) = (None, None, None);
         scene.show.clear();
         Some(((loaded.layer.id, scene), loaded))
@@ -101,7 +110,10 @@ impl Facts {
         *self.open.borrow_mut() = true;
         let (state, calculator, open) = (self.state, self.calculator.clone(), self.open.clone());
         spawn_local(async move {
-            let ask = Ask::Summary { id, scene: Box::new(scene.clone()) };
+            let ask = Ask::Summary {
+                id,
+                scene: scene.to_fragment(),
+            };
             let (answer, _) = calculator.ask(ask, Vec::new()).await;
             *open.borrow_mut() = false;
             let facts = match answer {
@@ -120,7 +132,10 @@ impl Facts {
         // What was drawn stays true while nothing else about the cell has changed.
         let numbers = numbers.map(|mut new| {
             if let Some(old) = &old
-                && (CellNumbers { drawn: None, ..old.clone() }) == new
+                && (CellNumbers {
+                    drawn: None,
+                    ..old.clone()
+                }) == new
             {
                 new.drawn = old.drawn;
             }
@@ -135,7 +150,11 @@ impl Facts {
         let ((id, scene), loaded) = self.present()?;
         let layer = &loaded.layer;
         let locked = self.state.scene.with_untracked(|s| s.cell(layer.seq_len));
-        let hovered = self.state.hover.get_untracked().map(|(i, j)| (i as usize, j as usize));
+        let hovered = self
+            .state
+            .hover
+            .get_untracked()
+            .map(|(i, j)| (i as usize, j as usize));
         let (row, col) = hovered.or(locked)?;
         if row >= layer.seq_len || col >= layer.seq_len {
             return None;
@@ -185,8 +204,14 @@ impl Facts {
         let (calculator, slot) = (self.calculator.clone(), self.parts.clone());
         spawn_local(async move {
             let (answer, blobs) = calculator.ask(Ask::Head { id, head }, Vec::new()).await;
-            let ([q, k], Answer::Done) = (blobs.as_slice(), answer) else { return };
-            let parts = Projected { q: calc::doubles(q), k: calc::doubles(k), v: None };
+            let ([q, k], Answer::Done) = (blobs.as_slice(), answer) else {
+                return;
+            };
+            let parts = Projected {
+                q: calc::doubles(q),
+                k: calc::doubles(k),
+                v: None,
+            };
             let mut slot = slot.borrow_mut();
             if slot.as_ref().is_some_and(|(key, _)| *key == (id, head)) {
                 *slot = Some(((id, head), Some(Rc::new(parts))));
@@ -200,8 +225,12 @@ impl Facts {
     /// Reads the map back and puts the cell's drawn value beside its computed one.
     fn read_drawn(&self, engine: &mut GpuEngine) {
         let state = self.state;
-        let Some(cell) = state.cell.get_untracked() else { return };
-        let Some((_, loaded)) = self.present() else { return };
+        let Some(cell) = state.cell.get_untracked() else {
+            return;
+        };
+        let Some((_, loaded)) = self.present() else {
+            return;
+        };
         let rect = state.scene.with_untracked(|s| s.rect(loaded.layer.seq_len));
         let (Some(row), Some(col)) = (
             (cell.row as u32).checked_sub(rect.row),
@@ -217,7 +246,9 @@ impl Facts {
             if (map.rows, map.cols) != (rect.rows, rect.cols) {
                 return;
             }
-            let Some(&drawn) = map.values.get((row * map.cols + col) as usize) else { return };
+            let Some(&drawn) = map.values.get((row * map.cols + col) as usize) else {
+                return;
+            };
             state.cell.update(|now| {
                 if let Some(now) = now
                     && (now.row, now.col) == (cell.row, cell.col)

@@ -1,0 +1,128 @@
+//! The layout of the page, and of the embedded page.
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+use crate::scene::{Control, Theme};
+use crate::ui::board::Board;
+use crate::ui::controls::{Controls, is_shown};
+use crate::ui::derived::{Derived, lang_tag, part, t};
+use crate::ui::header::Header;
+use crate::ui::lesson::Lesson;
+use crate::ui::measure::wishes;
+use crate::ui::problems::Problems;
+use crate::ui::sentence::{Sentence, spoken};
+use crate::ui::share;
+use crate::ui::side::Side;
+use crate::ui::source::SourcePick;
+use crate::ui::state::AppState;
+use crate::ui::status::Status;
+use crate::ui::{address, driver, host};
+use crate::words::page as words;
+
+/// The page. Provides [`AppState`] and [`Derived`] to everything inside.
+#[component]
+pub fn App(
+    /// The state; the driver writes to the same.
+    app: AppState,
+) -> impl IntoView {
+    provide_context(app);
+    let derived = Derived::new(app, wishes());
+    provide_context(derived);
+    reach_outside(derived);
+    driver::start(app);
+    address::follow(app);
+    host::expose(app, spoken(app, derived));
+    if app.embedded {
+        view! { <Embedded /> }.into_any()
+    } else {
+        view! { <Page /> }.into_any()
+    }
+}
+
+/// Language, theme and title belong to the document, which no component owns.
+fn reach_outside(derived: Derived) {
+    Effect::new(move |_| {
+        let lang = derived.lang.get();
+        document().set_title(words::TITLE.pick(lang));
+        set_root("lang", lang_tag(lang));
+    });
+    Effect::new(move |_| {
+        let theme = match derived.theme.get() {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        };
+        set_root("data-theme", theme);
+    });
+}
+
+fn set_root(name: &str, value: &str) {
+    if let Some(root) = document().document_element() {
+        // Only a malformed name is refused, and ours are not.
+        let _ = root.set_attribute(name, value);
+    }
+}
+
+#[component]
+fn Page() -> impl IntoView {
+    // A link to #map would replace the Scene in the address: focus instead.
+    let skip = move |_| {
+        let map = document().get_element_by_id("map");
+        if let Some(map) = map.and_then(|map| map.dyn_into::<web_sys::HtmlElement>().ok()) {
+            let _ = map.focus();
+        }
+    };
+    view! {
+        <div class="app">
+            <button type="button" class="skip" on:click=skip>
+                {t(words::SKIP)}
+            </button>
+            <Header />
+            <aside class="left">
+                <Controls />
+            </aside>
+            <main class="board" aria-label=t(words::BOARD)>
+                <Sentence />
+                <Board />
+            </main>
+            <aside class="right" aria-label=t(words::DETAILS)>
+                <Lesson />
+                <Side />
+            </aside>
+            <Status />
+            <Problems />
+        </div>
+    }
+}
+
+/// Only the map and the chosen controls, and a way to the full page.
+#[component]
+fn Embedded() -> impl IntoView {
+    let app = AppState::get();
+    let source = part(app, move |s| is_shown(s, true, Control::Source));
+    let link = move || app.scene.with(share::link);
+    view! {
+        <div class="app is-embedded">
+            <Show when=move || source.get()>
+                <header class="top">
+                    <div class="top-source">
+                        <SourcePick />
+                    </div>
+                </header>
+            </Show>
+            <main class="board" aria-label=t(words::BOARD)>
+                <Sentence />
+                <Board />
+            </main>
+            <aside class="left">
+                <Controls />
+            </aside>
+            <footer class="status">
+                <a class="full-page" href=link target="_blank" rel="noopener">
+                    {t(words::FULL_PAGE)}
+                </a>
+            </footer>
+            <Problems />
+        </div>
+    }
+}

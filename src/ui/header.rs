@@ -1,0 +1,116 @@
+//! The line on top: brand, source, starter scenes, language, theme, share.
+
+use leptos::prelude::*;
+
+use crate::scene::{Lang, Theme};
+use crate::ui::derived::{Derived, part, t};
+use crate::ui::lesson::Menu;
+use crate::ui::share::Share;
+use crate::ui::source::SourcePick;
+use crate::ui::state::AppState;
+use crate::words::page as words;
+
+/// The header of the full page.
+#[component]
+pub fn Header() -> impl IntoView {
+    view! {
+        <header class="top">
+            <h1 class="brand">
+                <Mark />
+                "attnscope"
+            </h1>
+            <div class="top-source">
+                <SourcePick />
+            </div>
+            <div class="top-menus">
+                <Menu />
+                <Share />
+                <LanguageSwitch />
+                <ThemeSwitch />
+            </div>
+        </header>
+    }
+}
+
+/// The mark: a small banded map.
+#[component]
+fn Mark() -> impl IntoView {
+    let cells = (0..4).flat_map(|i| {
+        (0..4).filter_map(move |j: i32| {
+            let near: i32 = (i - j).abs();
+            (near < 2).then_some((i * 5, j * 5, near))
+        })
+    });
+    view! {
+        <svg class="brand-mark" viewBox="0 0 19 19" width="20" height="20" aria-hidden="true">
+            {cells
+                .map(|(y, x, near)| {
+                    let class = if near == 0 { "brand-strong" } else { "brand-faint" };
+                    view! { <rect class=class x=x y=y width="4" height="4" rx="1" /> }
+                })
+                .collect_view()}
+        </svg>
+    }
+}
+
+/// 中 / EN.
+#[component]
+pub fn LanguageSwitch() -> impl IntoView {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let other = move || match lang.get_untracked() {
+        Lang::En => Lang::Zh,
+        Lang::Zh => Lang::En,
+    };
+    view! {
+        <button
+            type="button"
+            class="icon wide"
+            id="language"
+            lang=move || if lang.get() == Lang::En { "zh-Hans" } else { "en" }
+            title=t(words::LANGUAGE_NAME)
+            aria-label=t(words::LANGUAGE_NAME)
+            on:click=move |_| app.change(|s| s.lang = Some(other()))
+        >
+            {t(words::LANGUAGE)}
+        </button>
+    }
+}
+
+/// System, light, dark, in turn.
+#[component]
+pub fn ThemeSwitch() -> impl IntoView {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let theme = part(app, |s| s.theme);
+    let name = move || {
+        match theme.get() {
+            None => words::THEME_SYSTEM,
+            Some(Theme::Light) => words::THEME_LIGHT,
+            Some(Theme::Dark) => words::THEME_DARK,
+        }
+        .pick(lang.get())
+    };
+    let sign = move || match theme.get() {
+        None => "◐",
+        Some(Theme::Light) => "○",
+        Some(Theme::Dark) => "●",
+    };
+    let next = move || match theme.get_untracked() {
+        None => Some(Theme::Light),
+        Some(Theme::Light) => Some(Theme::Dark),
+        Some(Theme::Dark) => None,
+    };
+    view! {
+        <button
+            type="button"
+            class="icon"
+            id="theme"
+            title=name
+            aria-label=name
+            on:click=move |_| app.change(|s| s.theme = next())
+        >
+            {sign}
+        </button>
+    }
+}

@@ -1,0 +1,172 @@
+//! `window.attnscope`: what a host page, a lesson script or a test can ask of the page. Data only;
+//! everything that changes the page is a Scene.
+
+use js_sys::{Array, Float32Array, Function, Object, Promise, Reflect};
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+
+use super::driver;
+use super::state::{AppState, EngineState};
+use crate::engine::Engine;
+use crate::scene::{LessonId, Scene};
+
+/// Puts the API on the window. `sentence` is the sentence on screen.
+///
+/// | call | gives |
+/// |---|---|
+/// | `ready()` | promise of `{backend, adapter}`, rejected with the reason when no engine starts |
+/// | `scene()` | the Scene as a fragment |
+/// | `set(fragment)` | takes a fragment; the Scene becomes that of the fragment |
+/// | `lesson(id)` | opens a starter scene; false when there is none of this name |
+/// | `settled()` | promise, resolved when the newest Scene is drawn with everything beside it |
+/// | `readMap()` | promise of `{rows, cols, values, visible}` as drawn |
+/// | `report()` | numbers of the newest finished frame |
+/// | `summary()` | facts of the chosen head, or null |
+/// | `sentence()` | the sentence on screen |
+/// | `frames()` | frames drawn so far |
+/// | `latencies()` | ms from input event to presented frame since the last call |
+/// | `parseFragment(text)` | `{fragment, warnings, version}` of any text |
+pub fn expose(state: AppState, sentence: Memo<String>) {
+    let api = Object::new();
+    give(&api, "ready", move |_| {
+        future_to_promise(ready(state)).into()
+    });
+    give(&api, "scene", move |_| {
+        state.scene.with_untracked(Scene::to_fragment).into()
+    });
+    give(&api, "set", move |text| {
+        let parsed = Scene::from_fragment(&text.as_string().unwrap_or_default());
+        state.scene.set(parsed.scene);
+        JsValue::UNDEFINED
+    });
+    give(&api, "lesson", move |name| {
+        let name = name.as_string().unwrap_or_default();
+        let id = serde_json::from_value::<LessonId>(name.into());
+        // Language and theme are the reader's.
+        let open = |id: LessonId| {
+            state.change(|scene| {
+                *scene = Scene {
+                    lang: scene.lang,
+                    theme: scene.theme,
+                    ..id.scene()
+                };
+            });
+        };
+        id.map(open).is_ok().into()
+    });
+    give(&api, "settled", |_| future_to_promise(settled()).into());
+    give(&api, "readMap", |_| future_to_promise(read_map()).into());
+    give(&api, "report", move |_| state.report.with_untracked(report));
+    give(&api, "summary", move |_| {
+        state.summary.with_untracked(|summary| {
+            let text = summary
+                .as_ref()
+                .and_then(|(_, facts)| serde_json::to_string(&**facts).ok());
+            text.and_then(|text| js_sys::JSON::parse(&text).ok())
+                .unwrap_or(JsValue::NULL)
+        })
+    });
+    give(&api, "sentence", move |_| sentence.get_untracked().into());
+    give(&api, "frames", |_| (driver::frames() as f64).into());
+    give(&api, "latencies", |_| {
+        driver::latencies()
+            .into_iter()
+            .map(JsValue::from)
+            .collect::<Array>()
+            .into()
+    });
+    give(&api, "parseFragment", |text| {
+        let parsed = Scene::from_fragment(&text.as_string().unwrap_or_default());
+        let answer = Object::new();
+        set(&answer, "fragment", parsed.scene.to_fragment());
+        set(&answer, "warnings", parsed.warnings.len() as f64);
+        set(&answer, "version", parsed.version);
+        answer.into()
+    });
+    set(&window(), "attnscope", api);
+}
+
+fn set(object: &JsValue, name: &str, value: impl Into<JsValue>) {
+    // A plain object takes every property.
+    let _ = Reflect::set(object, &name.into(), &value.into());
+}
+
+fn give(api: &Object, name: &str, call: impl Fn(JsValue) -> JsValue + 'static) {
+    let closure = Closure::<dyn Fn(JsValue) -> JsValue>::new(call);
+    // The page's own API: it lives as long as the page.
+    set(
+        api,
+        name,
+        closure.into_js_value().unchecked_into::<Function>(),
+    );
+}
+
+/// One animation frame.
+async fn next_frame() {
+    let promise = Promise::new(&mut |resolve, _| {
+        // Without a window there is no page to wait for.
+        let _ = window().request_animation_frame(&resolve);
+    });
+    let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
+}
+
+async fn ready(state: AppState) -> Result<JsValue, JsValue> {
+    loop {
+        match state.engine.get_untracked() {
+            EngineState::Probing => next_frame().await,
+            EngineState::Ready(capabilities) => {
+                let answer = Object::new();
+                set(&answer, "backend", capabilities.backend);
+                set(&answer, "adapter", capabilities.adapter);
+                set(&answer, "timestamps", capabilities.timestamps);
+                return Ok(answer.into());
+            }
+            EngineState::Failed(error) => return Err(error.to_string().into()),
+        }
+    }
+}
+
+async fn settled() -> Result<JsValue, JsValue> {
+    // Effects of a Scene that was set just now run before the next frame.
+    next_frame().await;
+    while !driver::is_settled() {
+        next_frame().await;
+    }
+    Ok(JsValue::UNDEFINED)
+}
+
+async fn read_map() -> Result<JsValue, JsValue> {
+    let values = driver::with_engine(|engine| engine.read_map()).ok_or("there is no engine")?;
+    let map = values.await.map_err(|e| JsValue::from(e.to_string()))?;
+    let answer = Object::new();
+    set(&answer, "rows", map.rows);
+    set(&answer, "cols", map.cols);
+    set(&answer, "values", Float32Array::from(map.values.as_slice()));
+    set(
+        &answer,
+        "visible",
+        Float32Array::from(map.visible.as_slice()),
+    );
+    Ok(answer.into())
+}
+
+fn report(report: &crate::engine::FrameReport) -> JsValue {
+    let answer = Object::new();
+    set(&answer, "frame", report.frame as f64);
+    set(
+        &answer,
+        "gpu_ms",
+        report.gpu_ms.map_or(JsValue::NULL, JsValue::from),
+    );
+    if let Some((low, high)) = report.map_range {
+        set(&answer, "map_range", Array::of2(&low.into(), &high.into()));
+    }
+    set(&answer, "output_energy", report.output_energy);
+    set(
+        &answer,
+        "component_energy",
+        Float32Array::from(report.component_energy.as_slice()),
+    );
+    answer.into()
+}
