@@ -270,3 +270,7 @@ fn same_cells(a: &MapView, b: &MapView) -> bool {
 fn same_tiles(a: &StripView, b: &StripView) -> bool {
     (a.quantity, a.texels) == (b.quantity, b.texels)
 }
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

@@ -220,8 +220,7 @@ fn modest_limits(adapter: &wgpu::Limits) -> wgpu::Limits {
 
 /// Names by which software rasterisers are known; browsers hide the device type.
 fn is_software(info: &wgpu::AdapterInfo, words: &str) -> bool {
-    let name =
-        format!("{words} {} {} {}", info.name, info.driver, info.driver_info).to_lowercase();
+    let name = format!("{words} {} {} {}", info.name, info.driver, info.driver_info).to_lowercase();
     info.device_type == wgpu::DeviceType::Cpu
         || [
             "swiftshader",

@@ -426,3 +426,7 @@ pub fn low_rank(frame: &Frame) -> Option<u32> {
 pub fn is_crisp(map: &MapView) -> bool {
     map.texel_rows == map.rect.rows && map.texel_cols == map.rect.cols
 }
+
+#[cfg(test)]
+#[path = "jobs_tests.rs"]
+mod tests;

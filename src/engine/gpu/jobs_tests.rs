@@ -1,0 +1,169 @@
+//! What is left to do, without a GPU.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use super::{Done, Job, Part, Planner, Work};
+use crate::attention::config::Config;
+use crate::attention::layer::{Biases, Input, Layer, Output, Tensor};
+use crate::engine::plan::Plan;
+use crate::engine::sizes::{Allowed, Sizes, StatSizes};
+use crate::engine::{ColorTable, Colors, Frame, MapView, OutputView, Pool, StripView};
+use crate::scene::{Quantity, Rect};
+
+const COLORS: Colors = Colors {
+    table: ColorTable::Viridis,
+    range: None,
+    ground: [0; 3],
+    hatch: [0; 3],
+};
+
+fn frame(heads: usize, seq_len: usize) -> Frame {
+    let none = Tensor::new(&[0], Vec::new()).unwrap();
+    let len = seq_len as u32;
+    Frame {
+        layer: Arc::new(Layer {
+            id: 1,
+            heads,
+            seq_len,
+            head_dim: 8,
+            input: Input::Heads {
+                q: none.clone(),
+                k: none.clone(),
+                v: none,
+            },
+            output: Output::Identity,
+            mask: None,
+            preview_of: None,
+        }),
+        config: Config::full(8),
+        biases: Biases::default(),
+        score_factors: None,
+        out_factors: None,
+        map: Some(MapView {
+            head: (heads as u32 - 1).min(1),
+            quantity: Quantity::Weights,
+            rect: Rect {
+                row: 0,
+                col: 0,
+                rows: len,
+                cols: len,
+            },
+            texel_rows: len,
+            texel_cols: len,
+            pool: Pool::Max,
+            colors: COLORS,
+        }),
+        strip: Some(StripView {
+            quantity: Quantity::Weights,
+            texels: len,
+            columns: 2,
+            gap: 0,
+            colors: COLORS,
+        }),
+        output: Some(OutputView {
+            texel_rows: 4,
+            texel_cols: 4,
+            colors: COLORS,
+        }),
+    }
+}
+
+fn work(frame: &Frame, done: &Done, budget: u64) -> Work {
+    let sizes = Sizes::new(&frame.layer, Allowed::default()).unwrap();
+    let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
+    Planner {
+        frame,
+        sizes: &sizes,
+        stats: &stats,
+        budget,
+    }
+    .work(done)
+}
+
+fn jobs(work: &Work) -> (Vec<Job>, Vec<Job>) {
+    let of =
+        |steps: &std::collections::VecDeque<super::Step>| steps.iter().map(|s| s.job).collect();
+    (of(&work.front), of(&work.back))
+}
+
+/// Notes all of `work` as done.
+fn all_done(frame: &Frame, done: &mut Done, work: &Work) {
+    let len = frame.layer.seq_len as u32;
+    for step in work.front.iter().chain(&work.back) {
+        done.note(step.job, len, len, len);
+    }
+}
+
+#[test]
+fn the_first_picture_waits_for_one_head_only() {
+    let frame = frame(3, 16);
+    let (front, back) = jobs(&work(&frame, &Done::nothing(3, 3), u64::MAX));
+    assert_eq!(
+        front,
+        [
+            Job::Project(Part::Q, 1, (0, 16)),
+            Job::Project(Part::K, 1, (0, 16)),
+            Job::Stats(1, (0, 16)),
+            Job::Map((0, 16)),
+            Job::DrawMap,
+        ]
+    );
+    assert!(back.contains(&Job::Strip(2, (0, 16))) && back.contains(&Job::Attend(0, (0, 16))));
+    assert!(
+        !back.contains(&Job::Stats(1, (0, 16))),
+        "the strip uses what the map made"
+    );
+}
+
+#[test]
+fn when_all_is_done_nothing_is_left_until_something_is_stale() {
+    let before = frame(2, 16);
+    let mut done = Done::nothing(2, 2);
+    let all = work(&before, &done, 1000);
+    all_done(&before, &mut done, &all);
+    assert_eq!(work(&before, &done, 1000), Work::default());
+
+    let mut colours = before.clone();
+    colours.map.as_mut().unwrap().colors.table = ColorTable::Cividis;
+    let mut after = done.clone();
+    after.forget(Plan::between(Some(&before), &colours));
+    assert_eq!(
+        jobs(&work(&colours, &after, 1000)),
+        (vec![Job::DrawMap], vec![])
+    );
+
+    let mut rank = before.clone();
+    rank.config.out_rank = Some(1);
+    let mut after = done.clone();
+    after.forget(Plan::between(Some(&before), &rank));
+    assert_eq!(
+        jobs(&work(&rank, &after, u64::MAX)),
+        (vec![Job::OutputTexels, Job::DrawOutput], vec![]),
+        "a drag of the rank draws the outputs at once"
+    );
+}
+
+#[test]
+fn long_work_is_cut_into_steps_of_the_budget() {
+    let frame = frame(1, 512);
+    let budget = 100_000;
+    let work = work(&frame, &Done::nothing(1, 1), budget);
+    let stats: Vec<_> = work
+        .front
+        .iter()
+        .filter_map(|s| match s.job {
+            Job::Stats(_, rows) => Some((rows, s.cost)),
+            _ => None,
+        })
+        .collect();
+    assert!(stats.len() > 10);
+    assert!(stats.iter().all(|(_, cost)| *cost <= budget));
+    assert_eq!(stats[stats.len() - 1].0.1, 512);
+    // Only the last block makes the statistics whole.
+    let mut done = Done::nothing(1, 1);
+    done.note(Job::Stats(0, stats[0].0), 512, 512, 512);
+    assert_eq!(done.stats, [None]);
+    done.note(Job::Stats(0, stats[stats.len() - 1].0), 512, 512, 512);
+    assert_eq!(done.stats, [Some(0)]);
+}
