@@ -7,7 +7,7 @@ struct BiasParams {
     // vec4s of P: one row (shared) or as many as `count` (per position).
     period: u32,
     amplitude: f32,
-    _pad0: u32,
+    pad0: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: BiasParams;

@@ -1,4 +1,4 @@
-// Texels as colours: one triangle over a viewport, one buffer read a pixel (nearest texel).
+// Texels as colours: one triangle over a viewport, the nearest texel or the largest of a pixel's own.
 //!import shared/numeric
 
 // Rust twin: `gpu_data::HeatmapParams`.
@@ -22,7 +22,7 @@ struct HeatmapParams {
     // Pixels from one hatch line to the next.
     hatch_step: f32,
     hatch: vec3<f32>,
-    _pad0: f32,
+    pad0: f32,
 }
 
 @group(0) @binding(0) var<uniform> p: HeatmapParams;
@@ -32,6 +32,10 @@ struct HeatmapParams {
 @group(0) @binding(3) var<storage, read> table: array<u32>;
 
 const STEPS: f32 = 256.0;
+
+// Whether texels may be smaller than pixels: a constant of the pipeline, because software adapters
+// run both sides of every branch.
+override SHRUNK: bool = false;
 
 @vertex
 fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
@@ -66,12 +70,34 @@ fn colour(value: f32) -> vec3<f32> {
     return unpack4x8unorm(packed).xyz;
 }
 
+// What a pixel shows: the texel under its centre, or where texels are smaller than pixels the
+// visible one of its own that is largest by magnitude.
+fn footprint(pixel: vec2<f32>) -> vec2<f32> {
+    let count = vec2<u32>(p.texel_cols, p.texel_rows);
+    let per_pixel = vec2<f32>(count) / p.size;
+    let at = min(vec2<u32>(max(pixel * per_pixel, vec2<f32>(0.0))), count - 1u);
+    var texel = texels[p.offset + at.y * p.texel_cols + at.x];
+    if (!SHRUNK) {
+        return texel;
+    }
+    // A pixel's texels are those whose centres lie in it.
+    let first = vec2<u32>(max(ceil(floor(pixel) * per_pixel - 0.5), vec2<f32>(0.0)));
+    let end = min(vec2<u32>(max(ceil((floor(pixel) + 1.0) * per_pixel - 0.5), vec2<f32>(0.0))), count);
+    for (var y = first.y; y < end.y; y++) {
+        for (var x = first.x; x < end.x; x++) {
+            let other = texels[p.offset + y * p.texel_cols + x];
+            if (other.y > 0.0 && (texel.y <= 0.0 || abs(other.x) > abs(texel.x))) {
+                texel = other;
+            }
+        }
+    }
+    return texel;
+}
+
 @fragment
 fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
     let pixel = position.xy - p.origin;
-    let cells = vec2<f32>(f32(p.texel_cols), f32(p.texel_rows));
-    let at = min(vec2<u32>(max(pixel / p.size * cells, vec2<f32>(0.0))), vec2<u32>(p.texel_cols - 1u, p.texel_rows - 1u));
-    let texel = texels[p.offset + at.y * p.texel_cols + at.x];
+    let texel = footprint(pixel);
     if (texel.y > 0.0) {
         return vec4<f32>(colour(texel.x), 1.0);
     }

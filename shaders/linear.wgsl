@@ -18,9 +18,9 @@ struct LinearParams {
     y_stride: u32,
     // 1 when b is added.
     has_bias: u32,
-    _pad0: u32,
-    _pad1: u32,
-    _pad2: u32,
+    pad0: u32,
+    pad1: u32,
+    pad2: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: LinearParams;

@@ -10,8 +10,8 @@ struct MatrixParams {
     stride: u32,
     // First texel of `texels` that this matrix writes.
     offset: u32,
-    _pad0: u32,
-    _pad1: u32,
+    pad0: u32,
+    pad1: u32,
 }
 
 @group(0) @binding(0) var<uniform> shape: MatrixParams;

@@ -4,23 +4,18 @@
 
 override WORKGROUP: u32 = 32u;
 
-// Largest by magnitude with its sign, sum and number of the visible cells of a texel.
+// Largest, smallest (0 included), sum and number of the visible cells of a texel.
 struct Pooled {
-    largest: f32,
+    most: f32,
+    least: f32,
     sum: f32,
     count: f32,
 }
 
 fn pool4(p: Pooled, value: vec4<f32>, seen: vec4<bool>) -> Pooled {
     let v = select(vec4<f32>(0.0), value, seen);
-    var out = p;
-    if (abs(v.x) > abs(out.largest)) { out.largest = v.x; }
-    if (abs(v.y) > abs(out.largest)) { out.largest = v.y; }
-    if (abs(v.z) > abs(out.largest)) { out.largest = v.z; }
-    if (abs(v.w) > abs(out.largest)) { out.largest = v.w; }
-    out.sum += sum4(v);
-    out.count += sum4(select(vec4<f32>(0.0), vec4<f32>(1.0), seen));
-    return out;
+    let one = select(vec4<f32>(0.0), vec4<f32>(1.0), seen);
+    return Pooled(max(p.most, max4(v)), min(p.least, -max4(-v)), p.sum + sum4(v), p.count + sum4(one));
 }
 
 // First cell of texel `at` when `cells` are spread over `texel_count`.
@@ -43,7 +38,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let col0 = map.col + cell_of(x, map.cols, map.texel_cols);
     let col_end = map.col + cell_of(x + 1u, map.cols, map.texel_cols);
     let none = vec4<bool>(false);
-    var pooled = Pooled(0.0, 0.0, 0.0);
+    var pooled = Pooled(0.0, 0.0, 0.0, 0.0);
     var keyed = false;
     for (var i0 = row0; i0 < row_end; i0 += 4u) {
         let rows = four(i0);
@@ -69,7 +64,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             pooled = pool4(pooled, values(rows.w, s3, j0, r[3], v3), v3);
         }
     }
-    var value = pooled.largest;
+    // The largest by magnitude, with its sign.
+    var value = select(pooled.most, pooled.least, -pooled.least > pooled.most);
     if (map.pool == POOL_MEAN) {
         value = pooled.sum / max(pooled.count, 1.0);
     }

@@ -426,3 +426,65 @@ fn what_cannot_be_drawn_is_said_and_the_engine_goes_on() {
     assert_eq!((values.rows, values.cols), (1, 1));
     assert_eq!(engine.take_fault(), None);
 }
+
+#[test]
+fn a_map_smaller_than_its_cells_still_shows_its_largest() {
+    // One bright cell a row, drawn at a seventh of its size: every pixel row must show it.
+    let mut engine = support::engine();
+    let case = case("window-distance-0");
+    let len = case.layer.seq_len as u32;
+    engine.attach_texture(Slot::Map, 5, 5).unwrap();
+    let mut frame = shows(&frame(&case), whole_map(&case.layer, 0, Quantity::Weights));
+    if let Some(map) = &mut frame.map {
+        map.colors.range = Some((0.0, 1.0));
+    }
+    let map = read(&mut engine, &frame);
+    assert_eq!(map.rows, len);
+    let pixels = engine.read_pixels(Slot::Map);
+    let pixels = engine.block_on(pixels).unwrap();
+    let brightest = colors::table(COLORS.table)[255];
+    for i in 0..5 {
+        let at = (i * 5 + i) * 4;
+        assert_eq!(pixels.rgba[at..at + 3], brightest, "pixel {i}");
+    }
+}
+
+#[test]
+fn strips_of_long_sequences_are_pooled_from_every_cell() {
+    let mut engine = support::engine();
+    engine.attach_texture(Slot::Strip, 70, 34).unwrap();
+    let case = case("minilm-page-full");
+    let base = frame(&case);
+    let both = Frame {
+        strip: Some(strip(32)),
+        ..base.clone()
+    };
+    engine.draw(&both).unwrap();
+    let small = engine.read_strip(2);
+    let small = engine.block_on(small).unwrap();
+    let large = read(
+        &mut engine,
+        &shows(&base, whole_map(&case.layer, 2, Quantity::Weights)),
+    );
+    let (len, texels) = (large.rows as usize, small.rows as usize);
+    let side = len / texels;
+    assert_eq!(side * texels, len);
+    for (at, &value) in small.values.iter().enumerate() {
+        let (y, x) = (at / texels * side, at % texels * side);
+        let want = (y..y + side)
+            .flat_map(|i| (x..x + side).map(move |j| i * len + j))
+            .map(|cell| large.values[cell])
+            .fold(0.0f32, f32::max);
+        assert!((value - want).abs() <= 1e-6, "texel {at}: {value}, {want}");
+    }
+    let pixels = engine.read_pixels(Slot::Strip);
+    let pixels = engine.block_on(pixels).unwrap();
+    let ground = pixels
+        .rgba
+        .chunks_exact(4)
+        .filter(|p| p[..3] == COLORS.ground)
+        .count();
+    // Gaps are ground, tiles are not.
+    assert!(ground > 100 && ground < 70 * 34 / 2, "{ground}");
+    assert_eq!(engine.take_fault(), None);
+}

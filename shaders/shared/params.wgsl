@@ -59,5 +59,5 @@ struct HeadParams {
     // Rows of this launch: row0 ..< row_end.
     row0: u32,
     row_end: u32,
-    _pad0: u32,
+    pad0: u32,
 }

@@ -21,9 +21,9 @@ struct MapParams {
     first: u32,
     end: u32,
     pool: u32,
-    _pad0: u32,
-    _pad1: u32,
-    _pad2: u32,
+    pad0: u32,
+    pad1: u32,
+    pad2: u32,
 }
 
 @group(1) @binding(1) var<uniform> map: MapParams;

@@ -73,7 +73,7 @@ pub struct MapView {
 pub struct StripView {
     /// Weights or score.
     pub quantity: Quantity,
-    /// Texels per edge of one small map, at most L.
+    /// Pixels per edge of one small map on its target; the engine chooses how many texels to make.
     pub texels: u32,
     /// Small maps in a row of the canvas; rows = ⌈H / columns⌉.
     pub columns: u32,

@@ -76,10 +76,10 @@ impl Pass {
                 Self::Strip,
                 Self::Output,
             ],
-            Self::Factors | Self::KeyBias => &[Self::Map, Self::Strip, Self::Output],
             Self::ValueBias => &[Self::Output],
             Self::ScoreBias => &[Self::Stats],
-            Self::Stats => &[Self::Map, Self::Strip, Self::Output],
+            // k' and the factors feed the statistics too, unless the reading normalises s alone.
+            Self::Factors | Self::KeyBias | Self::Stats => &[Self::Map, Self::Strip, Self::Output],
             Self::Map => &[Self::DrawMap],
             Self::Strip => &[Self::DrawStrip],
             Self::Output => &[Self::Components, Self::OutputTexels],

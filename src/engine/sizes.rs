@@ -188,6 +188,18 @@ pub fn keys_per_row(seq_len: usize, visibility: &Visibility) -> usize {
     (near as usize + kept).min(seq_len)
 }
 
+/// Texels per edge of a small map of `seq_len` tokens that is shown at `wanted` of them. Kernels
+/// make blocks of 4 × 4 cells at the price of one, so a texel is a cell or whole blocks; the
+/// drawing takes the largest by magnitude of the texels of a pixel.
+pub fn strip_texels(seq_len: usize, wanted: u32) -> u32 {
+    let cells = if seq_len <= 256 {
+        1
+    } else {
+        (seq_len / (wanted.max(1) as usize * 4)).max(1) * 4
+    };
+    seq_len.div_ceil(cells).max(1) as u32
+}
+
 /// Cuts `rows` rows that cost `per_row` multiply-adds each into blocks of at most `budget`,
 /// whole groups of `granule` rows.
 pub fn blocks(rows: usize, per_row: u64, budget: u64, granule: usize) -> Vec<(u32, u32)> {
@@ -280,6 +292,22 @@ mod tests {
             assert!(x <= 65_535 && y <= 65_535);
         }
         assert_eq!(grid(100, 8, 65_535), (13, 1));
+    }
+
+    #[test]
+    fn small_maps_have_texels_of_whole_blocks() {
+        assert_eq!(strip_texels(24, 90), 24);
+        assert_eq!(strip_texels(120, 90), 120);
+        assert_eq!(strip_texels(512, 90), 128);
+        assert_eq!(strip_texels(4096, 128), 128);
+        assert_eq!(strip_texels(1, 90), 1);
+        for len in [300usize, 513, 2047, 65_536] {
+            let texels = strip_texels(len, 96) as usize;
+            assert!(
+                texels <= 4 * 96 + 1 && len.div_ceil(texels) % 4 == 0,
+                "{len} {texels}"
+            );
+        }
     }
 
     #[test]

@@ -274,8 +274,8 @@ fn adapter_words() -> impl Future<Output = String> {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-async fn adapter_words() -> String {
-    String::new()
+fn adapter_words() -> impl Future<Output = String> {
+    std::future::ready(String::new())
 }
 
 #[cfg(target_arch = "wasm32")]

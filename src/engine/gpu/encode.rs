@@ -1,20 +1,18 @@
 //! Each job of one head as a launch: parameters, bindings, threads.
 
 use crate::attention::layer::{Input, ScoreBias};
-use crate::attention::visibility::Visibility;
-use crate::engine::Frame;
 use crate::engine::sizes::{ALIGN, Sizes, StatSizes, aligned, vec4s};
 use crate::scene::Quantity;
 
 use super::engine::{GpuEngine, Shown};
-use super::gpu_data::{self as data, BiasParams, HeadParams, LinearParams, MapParams};
-use super::heatmap::{Tile, Viewport, output_tiles, strip_tile};
+use super::gpu_data::{BiasParams, LinearParams, MapParams};
 use super::jobs::{Job, Part, Rows, has_bias, is_crisp};
-use super::kernel::{Kernel, Variant};
+use super::kernel::Kernel;
 use super::launch::{Arg, Slice, Timed};
+use super::params::{head_params, variant};
 use super::store::{Name, Span};
-use super::surface::Slot;
 use super::upload::{Source, Uploader, packed_mask, source};
+use super::variant::Variant;
 
 impl GpuEngine {
     /// Encodes `job` into `slice`; uploads that it needs are queued before.
@@ -54,7 +52,7 @@ impl GpuEngine {
         Arg::Span(self.span(name, 0, 0))
     }
 
-    fn span(&self, name: Name, offset: u64, size: u64) -> Span<'_> {
+    pub(super) fn span(&self, name: Name, offset: u64, size: u64) -> Span<'_> {
         self.store.span(name, offset, size).unwrap_or(Span {
             buffer: &self.dummy,
             offset: 0,
@@ -143,7 +141,7 @@ impl GpuEngine {
                     outs: sizes.head_dim as u32,
                     y_stride: sizes.head_stride as u32 * 4,
                     has_bias: u32::from(linear.bias.is_some()),
-                    _pad: [0; 3],
+                    pad: [0; 3],
                 };
                 let out = self.of_head(name, head, sizes.head_bytes);
                 self.linear(slice, params, timed, [Name::X, weight, bias], out);
@@ -194,7 +192,7 @@ impl GpuEngine {
             count,
             period: (rows * sizes.head_stride) as u32,
             amplitude: bias.amplitude,
-            _pad: 0,
+            pad: 0,
         };
         let args = [
             slice.params(&params),
@@ -245,20 +243,19 @@ impl GpuEngine {
     ) -> [Arg<'_>; 5] {
         let params = slice.params(&head_params(shown, rows));
         let sizes = &shown.sizes;
-        let [q, k] = match (&shown.frame.config.score_rank, &shown.frame.score_factors) {
-            (Some(_), Some(factors)) => {
-                let width = vec4s(factors.q.shape.get(2).copied().unwrap_or(1));
-                let bytes = aligned(sizes.seq_len as u64 * width as u64 * 16);
-                [Name::QFactor, Name::KFactor].map(|name| self.of_head(name, head, bytes))
-            }
-            _ => {
-                let keys = if has_bias(&shown.frame, Part::K) {
-                    Name::KBiased
-                } else {
-                    Name::K
-                };
-                [Name::Q, keys].map(|name| self.of_head(name, head, sizes.head_bytes))
-            }
+        let factors = shown.frame.score_factors.as_ref();
+        let ranked = factors.filter(|_| shown.frame.config.score_rank.is_some());
+        let [q, k] = if let Some(factors) = ranked {
+            let width = vec4s(factors.q.shape.get(2).copied().unwrap_or(1));
+            let bytes = aligned(sizes.seq_len as u64 * width as u64 * 16);
+            [Name::QFactor, Name::KFactor].map(|name| self.of_head(name, head, bytes))
+        } else {
+            let keys = if has_bias(&shown.frame, Part::K) {
+                Name::KBiased
+            } else {
+                Name::K
+            };
+            [Name::Q, keys].map(|name| self.of_head(name, head, sizes.head_bytes))
         };
         let s = match &shown.frame.biases.s {
             Some(ScoreBias::Dense(_)) if shown.frame.config.reading.uses_score_bias() => {
@@ -308,7 +305,7 @@ impl GpuEngine {
             first: rows.0,
             end: rows.1,
             pool: map.pool as u32,
-            _pad: [0; 3],
+            pad: [0; 3],
         };
         let kernel = if is_crisp(map) {
             Kernel::Map
@@ -411,112 +408,10 @@ impl GpuEngine {
     pub(super) fn range(&self, at: u64) -> Span<'_> {
         self.span(Name::Ranges, at * ALIGN, 8)
     }
-
-    fn draw_map(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
-        let (Some(map), Some((_, size))) = (&shown.frame.map, self.target(Slot::Map)) else {
-            return;
-        };
-        let viewport = Viewport {
-            x: 0.0,
-            y: 0.0,
-            width: size.0 as f32,
-            height: size.1 as f32,
-        };
-        let texels = (map.texel_rows, map.texel_cols);
-        let tile = (viewport, texels, 0, (Name::MapTexels, 0, 0), 0);
-        self.draw_tiles(slice, Slot::Map, map.colors, &[tile], timed);
-    }
-
-    fn draw_strip(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
-        let (Some(strip), Some((_, size))) = (&shown.frame.strip, self.target(Slot::Strip)) else {
-            return;
-        };
-        let heads = shown.sizes.heads as u32;
-        let bytes = aligned(u64::from(strip.texels).pow(2) * 8);
-        let tiles: Vec<_> = (0..heads)
-            .filter_map(|head| {
-                let viewport = strip_tile(size, heads, strip.columns, strip.gap, head)?;
-                let texels = (strip.texels, strip.texels);
-                let place = (Name::StripTexels, u64::from(head) * bytes, bytes);
-                Some((viewport, texels, 0, place, 2 + u64::from(head)))
-            })
-            .collect();
-        self.draw_tiles(slice, Slot::Strip, strip.colors, &tiles, timed);
-    }
-
-    fn draw_output(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
-        let (Some(output), Some((_, size))) = (&shown.frame.output, self.target(Slot::Output))
-        else {
-            return;
-        };
-        let Some([low, full]) = output_tiles(size) else {
-            return;
-        };
-        let texels = (output.texel_rows, output.texel_cols);
-        let half = output.texel_rows * output.texel_cols;
-        let place = (Name::OutputTexels, 0, 0);
-        let tiles = [(low, texels, 0, place, 1), (full, texels, half, place, 1)];
-        self.draw_tiles(slice, Slot::Output, output.colors, &tiles, timed);
-    }
-
-    /// Format and size of the target of `slot`, when it can be drawn to.
-    fn target(&self, slot: Slot) -> Option<(wgpu::TextureFormat, (u32, u32))> {
-        self.targets[slot as usize]
-            .as_ref()
-            .map(|t| (t.format(), t.size()))
-            .filter(|(_, (w, h))| *w > 0 && *h > 0)
-    }
-
-    fn draw_tiles(
-        &mut self,
-        slice: &mut Slice,
-        slot: Slot,
-        colors: crate::engine::Colors,
-        tiles: &[TilePlace],
-        timed: Timed,
-    ) {
-        let Some((format, _)) = self.target(slot) else {
-            return;
-        };
-        // Texels that no pass has written yet are drawn as masked, not as an error.
-        if tiles.iter().any(|t| self.store.get(t.3.0).is_none()) {
-            return;
-        }
-        self.heatmap.prepare(&self.context, format);
-        let canvas = self.targets[slot as usize]
-            .as_ref()
-            .and_then(|t| t.acquire(&self.context));
-        let Some(canvas) = canvas else {
-            return;
-        };
-        let tiles: Vec<_> = tiles
-            .iter()
-            .map(
-                |&(viewport, texels, offset, (name, at, size), range)| Tile {
-                    viewport,
-                    texels,
-                    offset,
-                    values: self.span(name, at, size),
-                    range: self.range(range),
-                },
-            )
-            .collect();
-        self.heatmap.draw(
-            &self.context,
-            &self.launcher,
-            slice,
-            (&canvas.view(), format, timed),
-            (&colors, self.hatch_step),
-            &tiles,
-        );
-        self.canvases.push(canvas);
-    }
 }
 
-/// Viewport, texels, first texel, texels' place in the store, number of the range.
-type TilePlace = (Viewport, (u32, u32), u32, (Name, u64, u64), u64);
-
 /// Where a map kernel writes.
+#[derive(Clone, Copy)]
 struct Place {
     /// Number of the range.
     range: u64,
@@ -527,101 +422,4 @@ struct Place {
 /// Bytes from one head to the next of a dense s.
 fn dense_bytes(sizes: &Sizes) -> u64 {
     aligned((sizes.seq_len as u64).pow(2) * 4)
-}
-
-/// Which pipeline the choices of the Frame need.
-pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
-    let (config, stats) = (&shown.frame.config, &shown.stats);
-    let (width, _) = score_width(&shown.frame, &shown.sizes);
-    Variant {
-        reading: config.reading as u32,
-        s_kind: match &shown.frame.biases.s {
-            None => data::S_NONE,
-            Some(_) if !config.reading.uses_score_bias() => data::S_NONE,
-            Some(ScoreBias::Curve(_)) => data::S_CURVE,
-            Some(ScoreBias::Dense(_)) => data::S_DENSE,
-        },
-        segments: match stats.segments {
-            1 => data::SEGMENTS_ONE,
-            n if stats.stride > n => data::SEGMENTS_STORED,
-            _ => data::SEGMENTS_RECOMPUTED,
-        },
-        masked: shown.frame.layer.mask.is_some(),
-        dilated: config.visibility.dilation > 1,
-        // Rows are padded with zeros; only a rank cuts into numbers that are not.
-        partial: config.score_rank.is_some() && !width.is_multiple_of(4),
-        quantity: quantity as u32,
-    }
-}
-
-/// The parameters of a launch over `rows`.
-fn head_params(shown: &Shown, rows: Rows) -> HeadParams {
-    let (frame, sizes, stats) = (&shown.frame, &shown.sizes, &shown.stats);
-    let config = &frame.config;
-    let (width, stride) = score_width(frame, sizes);
-    let limits = Limits::new(&config.visibility, sizes.seq_len);
-    HeadParams {
-        seq_len: sizes.seq_len as u32,
-        width,
-        stride,
-        scale: config.scale as f32,
-        flags: limits.flags,
-        left: limits.left,
-        right: limits.right,
-        dilation: limits.dilation,
-        kept: limits.kept,
-        globals: limits.globals,
-        segment: stats.segment as u32,
-        segments: stats.segments as u32,
-        stat_stride: stats.stride as u32,
-        row0: rows.0,
-        row_end: rows.1,
-        _pad: 0,
-    }
-}
-
-/// Numbers of a query row that take part, and vec4s from row to row.
-fn score_width(frame: &Frame, sizes: &Sizes) -> (u32, u32) {
-    match (frame.config.score_rank, &frame.score_factors) {
-        (Some(rank), Some(factors)) => {
-            let width = factors.q.shape.get(2).copied().unwrap_or(1);
-            (rank.min(width as u32), vec4s(width) as u32)
-        }
-        _ => (sizes.head_dim as u32, sizes.head_stride as u32),
-    }
-}
-
-/// A visibility rule in the shader's numbers.
-struct Limits {
-    flags: u32,
-    left: i32,
-    right: i32,
-    dilation: i32,
-    kept: i32,
-    globals: i32,
-}
-
-impl Limits {
-    fn new(v: &Visibility, seq_len: usize) -> Self {
-        let len = seq_len as i32;
-        let mut flags = 0;
-        for (on, flag) in [
-            (v.causal, data::FLAG_CAUSAL),
-            (v.left.is_some(), data::FLAG_LEFT_LIMITED),
-            (v.right.is_some(), data::FLAG_RIGHT_LIMITED),
-        ] {
-            flags |= if on { flag } else { 0 };
-        }
-        // Beyond L every reach means the same; within it no sum overflows.
-        let reach = |side: Option<i32>| side.unwrap_or(0).clamp(-len, len);
-        let count = |n: u32| n.min(seq_len as u32) as i32;
-        Self {
-            flags,
-            left: reach(v.left),
-            right: reach(v.right),
-            dilation: count(v.dilation.max(1)).max(1),
-            kept: count(v.sinks.max(v.globals)),
-            globals: count(v.globals),
-        }
-    }
 }

@@ -4,13 +4,14 @@ use crate::attention::layer::{Linear, Output, Tensor};
 use crate::engine::sizes::{Sizes, vec4s};
 use crate::scene::Quantity;
 
-use super::encode::variant;
 use super::engine::{GpuEngine, Shown};
 use super::gpu_data::{EnergyParams, LinearParams, MapParams, MatrixParams, OutputParams};
 use super::jobs::{Job, Part, Rows, has_bias, low_rank, parts};
-use super::kernel::{Kernel, Variant};
+use super::kernel::Kernel;
 use super::launch::{Arg, Slice, Timed};
+use super::params::variant;
 use super::store::Name;
+use super::variant::Variant;
 
 impl GpuEngine {
     pub(super) fn encode_output(
@@ -29,7 +30,7 @@ impl GpuEngine {
             Job::Components(rows) => self.components(shown, slice, rows, timed),
             Job::LowRank(rows) => {
                 let inner = components(shown).min(low_rank(&shown.frame).unwrap_or(u32::MAX));
-                self.from_components(shown, slice, rows, inner, Name::YLow, timed);
+                self.sum_components(shown, slice, rows, inner, Name::YLow, timed);
             }
             Job::Energy => self.energy(shown, slice, timed),
             Job::OutputTexels => self.output_texels(shown, slice, timed),
@@ -88,7 +89,7 @@ impl GpuEngine {
             }
             Output::Factors { .. } => {
                 let inner = components(shown);
-                self.from_components(shown, slice, rows, inner, Name::Y, timed);
+                self.sum_components(shown, slice, rows, inner, Name::Y, timed);
             }
             Output::Identity => {
                 if let (Some(o), Some(y)) = (self.store.get(Name::O), self.store.get(Name::Y)) {
@@ -121,7 +122,7 @@ impl GpuEngine {
     }
 
     /// Y or its low-rank twin from the first `inner` components.
-    fn from_components(
+    fn sum_components(
         &mut self,
         shown: &Shown,
         slice: &mut Slice,
@@ -218,7 +219,7 @@ impl GpuEngine {
             let shape = [slice.params(&MatrixParams {
                 stride: shown.sizes.model_stride as u32 * 4,
                 offset,
-                _pad: [0; 2],
+                pad: [0; 2],
             })];
             let map = MapParams {
                 rows: shown.sizes.seq_len as u32,
@@ -282,6 +283,6 @@ fn output_linear(sizes: &Sizes, rows: Rows, inner: u32, row: u32, has_bias: bool
         outs: model_dim(sizes),
         y_stride: sizes.model_stride as u32 * 4,
         has_bias: u32::from(has_bias),
-        _pad: [0; 3],
+        pad: [0; 3],
     }
 }

@@ -1,20 +1,20 @@
 //! [`GpuEngine`]: the last Frame, what is there of it, and what is left to do.
 
-use std::sync::Arc;
-
-use crate::attention::layer::{PositionBias, ScoreBias};
 use crate::engine::plan::{Pass, Plan};
-use crate::engine::sizes::{Sizes, StatSizes, aligned, fits};
+use crate::engine::sizes::{Sizes, StatSizes};
 use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
 
+use super::bounds::{check_frame, unit_address, within_bounds};
 use super::context::{Context, Options};
+use super::done::Done;
 use super::heatmap::Heatmap;
-use super::jobs::{Done, Job, Planner, Step, Work};
-use super::kernel::{Kernel, Kernels, Variant};
+use super::jobs::{Job, Planner, Step, Work};
+use super::kernel::{Kernel, Kernels};
 use super::launch::{Launcher, Slice, Timed};
 use super::store::{Name, Store};
 use super::surface::{Canvas, Slot, Target};
 use super::upload::{Source, source};
+use super::variant::Variant;
 
 /// Submits that one `draw` makes before it leaves the rest to `idle`.
 const SUBMITS_PER_DRAW: usize = 8;
@@ -151,7 +151,7 @@ impl GpuEngine {
             self.need(kernel, Variant::default());
         }
         if let Some(target) = &self.targets[Slot::Map as usize] {
-            self.heatmap.prepare(&self.context, target.format());
+            self.heatmap.prepare(&self.context, target.format(), false);
         }
     }
 
@@ -189,7 +189,7 @@ impl GpuEngine {
         )?;
         let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
         let plan = Plan::between(self.shown.as_ref().map(|s| &s.frame), &frame);
-        let unit = |of: &Frame| [&of.biases.p_k, &of.biases.p_v].map(unit_address);
+        let unit = |of: &Frame| [of.biases.p_k.as_ref(), of.biases.p_v.as_ref()].map(unit_address);
         let units = self.shown.as_ref().map(|s| unit(&s.frame));
         let same_unit = |at: usize| units.is_some_and(|u| u[at] == unit(&frame)[at]);
         let mut done = match self.shown.take() {
@@ -396,55 +396,4 @@ impl Drop for GpuEngine {
     fn drop(&mut self) {
         self.dummy.destroy();
     }
-}
-
-/// Identity of the unit tensor: an amplitude alone moves without an upload.
-fn unit_address(bias: &Option<PositionBias>) -> Option<usize> {
-    bias.as_ref().map(|b| Arc::as_ptr(&b.unit.data).addr())
-}
-
-/// `frame` with head, rectangle and texels inside the layer, whatever was asked for.
-fn within_bounds(frame: &Frame) -> Frame {
-    let mut frame = frame.clone();
-    let len = (frame.layer.seq_len as u32).max(1);
-    let width = (frame.layer.model_dim() as u32).max(1);
-    if let Some(map) = &mut frame.map {
-        map.head = map.head.min((frame.layer.heads as u32).saturating_sub(1));
-        let rect = &mut map.rect;
-        rect.row = rect.row.min(len - 1);
-        rect.col = rect.col.min(len - 1);
-        rect.rows = rect.rows.clamp(1, len - rect.row);
-        rect.cols = rect.cols.clamp(1, len - rect.col);
-        map.texel_rows = map.texel_rows.clamp(1, rect.rows);
-        map.texel_cols = map.texel_cols.clamp(1, rect.cols);
-    }
-    if let Some(strip) = &mut frame.strip {
-        strip.texels = strip.texels.clamp(1, len);
-    }
-    if let Some(output) = &mut frame.output {
-        output.texel_rows = output.texel_rows.clamp(1, len);
-        output.texel_cols = output.texel_cols.clamp(1, width);
-    }
-    frame
-}
-
-/// Whether what depends on the Frame and not only on the layer fits the device.
-fn check_frame(frame: &Frame, binding: u64, buffer: u64) -> Result<(), EngineError> {
-    let texel_bytes = 8;
-    if let Some(map) = &frame.map {
-        let texels = u64::from(map.texel_rows) * u64::from(map.texel_cols);
-        fits(texels * texel_bytes, binding)?;
-    }
-    if let Some(strip) = &frame.strip {
-        let one = aligned(u64::from(strip.texels).pow(2) * texel_bytes);
-        fits(one * frame.layer.heads as u64, buffer)?;
-    }
-    if let Some(output) = &frame.output {
-        let texels = u64::from(output.texel_rows) * u64::from(output.texel_cols);
-        fits(2 * texels * texel_bytes, binding)?;
-    }
-    if let Some(ScoreBias::Dense(s)) = &frame.biases.s {
-        fits(s.data.len() as u64 * 4, buffer)?;
-    }
-    Ok(())
 }

@@ -62,7 +62,7 @@ pub struct HeadParams {
     /// Row behind the last of this launch.
     pub row_end: u32,
     /// Fills up to 16 bytes.
-    pub _pad: u32,
+    pub pad: u32,
 }
 
 /// The rectangle that is drawn: `MapParams` of `shared/texels.wgsl`.
@@ -88,7 +88,7 @@ pub struct MapParams {
     /// [`crate::engine::Pool`].
     pub pool: u32,
     /// Fills up to 16 bytes.
-    pub _pad: [u32; 3],
+    pub pad: [u32; 3],
 }
 
 /// `OutputParams` of `output.wgsl`.
@@ -128,7 +128,7 @@ pub struct LinearParams {
     /// 1 when b is added.
     pub has_bias: u32,
     /// Fills up to 16 bytes.
-    pub _pad: [u32; 3],
+    pub pad: [u32; 3],
 }
 
 /// `BiasParams` of `bias.wgsl`.
@@ -142,7 +142,7 @@ pub struct BiasParams {
     /// Factor of P.
     pub amplitude: f32,
     /// Fills up to 16 bytes.
-    pub _pad: u32,
+    pub pad: u32,
 }
 
 /// `MatrixParams` of `matrix.wgsl`.
@@ -154,7 +154,7 @@ pub struct MatrixParams {
     /// First texel that is written.
     pub offset: u32,
     /// Fills up to 16 bytes.
-    pub _pad: [u32; 2],
+    pub pad: [u32; 2],
 }
 
 /// `EnergyParams` of `energy.wgsl`.
@@ -200,5 +200,5 @@ pub struct HeatmapParams {
     /// sRGB, 0 ..= 1.
     pub hatch: [f32; 3],
     /// Fills up to 16 bytes.
-    pub _pad: f32,
+    pub pad: f32,
 }

@@ -1,5 +1,7 @@
 //! Draws texels: the pipeline of `heatmap.wgsl`, and where the tiles of each picture stand.
 
+use std::collections::HashMap;
+
 use crate::engine::{ColorTable, Colors, colors};
 
 use super::context::Context;
@@ -36,11 +38,19 @@ pub struct Tile<'a> {
     pub range: Span<'a>,
 }
 
+impl Tile<'_> {
+    /// Whether texels are smaller than pixels.
+    pub fn is_shrunk(&self) -> bool {
+        self.texels.0 as f32 > self.viewport.height || self.texels.1 as f32 > self.viewport.width
+    }
+}
+
 /// Pipelines by target format, and the colour tables.
 #[derive(Debug)]
 pub struct Heatmap {
     layout: wgpu::BindGroupLayout,
-    pipelines: Vec<(wgpu::TextureFormat, wgpu::RenderPipeline)>,
+    /// By target format and `SHRUNK`.
+    pipelines: HashMap<(wgpu::TextureFormat, bool), wgpu::RenderPipeline>,
     tables: wgpu::Buffer,
 }
 
@@ -63,14 +73,15 @@ impl Heatmap {
                 HEATMAP_BINDS,
                 wgpu::ShaderStages::FRAGMENT,
             ),
-            pipelines: Vec::new(),
+            pipelines: HashMap::new(),
             tables,
         }
     }
 
-    /// Makes the pipeline for a target format, unless it is there.
-    pub fn prepare(&mut self, context: &Context, format: wgpu::TextureFormat) {
-        if self.pipelines.iter().any(|(known, _)| *known == format) {
+    /// Makes the pipeline for a target format, unless it is there. `shrunk`: texels may be smaller
+    /// than pixels.
+    pub fn prepare(&mut self, context: &Context, format: wgpu::TextureFormat, shrunk: bool) {
+        if self.pipelines.contains_key(&(format, shrunk)) {
             return;
         }
         let device = &context.device;
@@ -89,7 +100,7 @@ impl Heatmap {
             vertex: wgpu::VertexState {
                 module: &module,
                 entry_point: Some("vertex"),
-                compilation_options: Default::default(),
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
                 buffers: &[],
             },
             primitive: wgpu::PrimitiveState::default(),
@@ -98,13 +109,16 @@ impl Heatmap {
             fragment: Some(wgpu::FragmentState {
                 module: &module,
                 entry_point: Some("fragment"),
-                compilation_options: Default::default(),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: &[("SHRUNK", f64::from(u8::from(shrunk)))],
+                    ..wgpu::PipelineCompilationOptions::default()
+                },
                 targets: &[Some(format.into())],
             }),
             multiview_mask: None,
             cache: None,
         });
-        self.pipelines.push((format, pipeline));
+        self.pipelines.insert((format, shrunk), pipeline);
     }
 
     /// Clears `view` to the ground colour and draws the tiles.
@@ -117,7 +131,8 @@ impl Heatmap {
         (colors, hatch_step): (&Colors, f32),
         tiles: &[Tile<'_>],
     ) {
-        let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == format) else {
+        let shrunk = tiles.iter().any(Tile::is_shrunk);
+        let Some(pipeline) = self.pipelines.get(&(format, shrunk)) else {
             return;
         };
         let groups: Vec<_> = tiles
@@ -195,7 +210,7 @@ fn tile_params(tile: &Tile<'_>, colors: &Colors, hatch_step: f32) -> HeatmapPara
         ground: unit(colors.ground),
         hatch_step,
         hatch: unit(colors.hatch),
-        _pad: 0.0,
+        pad: 0.0,
     }
 }
 

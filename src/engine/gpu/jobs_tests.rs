@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::{Done, Job, Part, Planner, Work};
+use super::super::done::Done;
+use super::{Job, Part, Planner, Work};
 use crate::attention::config::Config;
 use crate::attention::layer::{Biases, Input, Layer, Output, Tensor};
 use crate::engine::plan::Plan;

@@ -5,8 +5,9 @@ use bytemuck::Pod;
 use crate::engine::sizes::grid;
 
 use super::context::Context;
-use super::kernel::{Kernel, Kernels, Variant};
+use super::kernel::{Kernel, Kernels};
 use super::store::Span;
+use super::variant::Variant;
 
 /// Bytes from one uniform struct to the next (`minUniformBufferOffsetAlignment`).
 const SLOT: usize = 256;

@@ -4,8 +4,11 @@
 //! [`encode`] turns each job into launches, [`heatmap`] draws. No buffer is `[L, L]` but inputs that
 //! are (mask, dense s), and nothing is read back on the way to the screen.
 
+pub mod bounds;
 pub mod context;
+pub mod done;
 pub mod encode;
+pub mod encode_draw;
 pub mod encode_output;
 pub mod engine;
 pub mod gpu_data;
@@ -13,11 +16,13 @@ pub mod heatmap;
 pub mod jobs;
 pub mod kernel;
 pub mod launch;
+pub mod params;
 pub mod readback;
 pub mod shaders;
 pub mod store;
 pub mod surface;
 pub mod upload;
+pub mod variant;
 
 pub use context::Options;
 pub use engine::GpuEngine;

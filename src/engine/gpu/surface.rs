@@ -170,8 +170,10 @@ impl Canvas {
     /// What a render pass draws to.
     pub fn view(&self) -> wgpu::TextureView {
         match self {
-            Self::Surface(surface) => surface.texture.create_view(&Default::default()),
-            Self::Texture(texture) => texture.create_view(&Default::default()),
+            Self::Surface(surface) => surface
+                .texture
+                .create_view(&wgpu::TextureViewDescriptor::default()),
+            Self::Texture(texture) => texture.create_view(&wgpu::TextureViewDescriptor::default()),
         }
     }
 

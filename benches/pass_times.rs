@@ -1,5 +1,7 @@
 //! Prints what each part of a frame costs on this machine's Vulkan adapter:
-//! `cargo run --release --example pass_times`.
+//! `cargo bench --bench pass_times`.
+#![allow(missing_docs)]
+
 use std::sync::Arc;
 use std::time::Instant;
 
