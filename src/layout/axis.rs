@@ -52,6 +52,11 @@ pub fn labelled(first: u32, count: u32, step: u32) -> impl Iterator<Item = u32> 
     (start..first.saturating_add(count)).step_by(step as usize)
 }
 
+/// Whether the labels of two tokens would touch where cells are `pitch` CSS pixels apart.
+pub fn touches(pitch: f64, a: u32, b: u32) -> bool {
+    f64::from(a.abs_diff(b)) * pitch < LINE
+}
+
 /// A token shortened to `max` characters, the last one an ellipsis.
 pub fn shorten(token: &str, max: usize) -> String {
     if token.chars().count() <= max {
@@ -118,6 +123,12 @@ mod tests {
     fn labelled_tokens_stay_put_while_panning() {
         assert_eq!(labelled(3, 10, 5).collect::<Vec<_>>(), [5, 10]);
         assert_eq!(labelled(0, 3, 1).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn neighbours_give_way_only_where_cells_are_small() {
+        assert!(touches(1.2, 306, 300) && touches(20.0, 3, 3));
+        assert!(!touches(1.2, 306, 290) && !touches(20.0, 3, 4));
     }
 
     #[test]

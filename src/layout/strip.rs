@@ -9,6 +9,9 @@ const SMALLEST: f64 = 24.0;
 /// Largest edge: four heads of a synthetic layer need not be posters.
 const LARGEST: f64 = 88.0;
 
+/// Room beside the map that the style sheet keeps for the strip.
+const DEPTH: f64 = 56.0;
+
 /// The small maps on their canvas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StripGrid {
@@ -50,17 +53,20 @@ impl StripGrid {
         }
     }
 
-    /// The same, filled from top to bottom: beside the map rather than under it.
+    /// The same, filled from top to bottom and at most [`DEPTH`] wide: beside the map rather than
+    /// under it.
     pub fn down(heads: u32, along: f64) -> Self {
         let Self {
             columns,
             lines,
             edge,
         } = Self::across(heads, along);
+        let gaps = f64::from(lines - 1) * GAP;
+        let most = ((DEPTH - gaps) / f64::from(lines)).floor().max(0.0);
         Self {
             columns: lines,
             lines: columns,
-            edge,
+            edge: edge.min(most),
         }
     }
 
@@ -92,6 +98,13 @@ mod tests {
         let desk = StripGrid::down(12, 600.0);
         assert_eq!((desk.columns, desk.lines), (1, 12));
         assert!(desk.size().1 <= 600.0);
+        for (heads, along) in [(12, 292.0), (4, 600.0), (16, 200.0)] {
+            let (width, height) = StripGrid::down(heads, along).size();
+            assert!(
+                width <= DEPTH && height <= along,
+                "{heads} heads in {along}"
+            );
+        }
     }
 
     #[test]

@@ -48,13 +48,28 @@ pub fn Axis(
                 .map_or_else(|| at.to_string(), |token| axis::shorten(token, longest()))
         })
     };
-    let label = move |at: u32, class: &'static str| {
+    let hot = Memo::new(move |_| {
         let (start, count) = span.get();
-        let along = (f64::from(at - start) + 0.5) * extent.get() / f64::from(count);
-        let (x, y, turn) = place(rows, along, fit.get());
-        let turn = format!("translate({x:.1} {y}) rotate({turn})");
+        let (i, j) = cell.get()?;
+        let at = if rows { i } else { j };
+        (at >= start && at - start < count).then_some(at)
+    });
+    let label = move |at: u32, is_hot: bool| {
+        let (start, count) = span.get();
+        let pitch = extent.get() / f64::from(count);
+        let (x, y, turn) = place(rows, (f64::from(at - start) + 0.5) * pitch, fit.get());
+        let turn = format!("translate({x:.1} {y:.1}) rotate({turn})");
+        let class = if is_hot { "tick hot" } else { "tick" };
+        // The label that is talked about takes the room of its neighbours.
+        let gives_way =
+            move || !is_hot && hot.get().is_some_and(|hot| axis::touches(pitch, hot, at));
         view! {
-            <text class=class transform=turn text-anchor=if rows { "end" } else { "start" }>
+            <text
+                class=class
+                class:gives-way=gives_way
+                transform=turn
+                text-anchor=if rows { "end" } else { "start" }
+            >
                 {text(at)}
             </text>
         }
@@ -62,21 +77,15 @@ pub fn Axis(
     let all = move || {
         let (start, count) = span.get();
         axis::labelled(start, count, fit.get().step)
-            .map(|at| label(at, "tick"))
+            .map(|at| label(at, false))
             .collect_view()
     };
-    let hot = Memo::new(move |_| {
-        let (start, count) = span.get();
-        let (i, j) = cell.get()?;
-        let at = if rows { i } else { j };
-        (at >= start && at - start < count).then_some(at)
-    });
     let class = if rows { "axis axis-q" } else { "axis axis-k" };
     view! {
         // The same words are read out from the map's own description.
         <svg class=class aria-hidden="true">
             {all}
-            {move || hot.get().map(|at| label(at, "tick hot"))}
+            {move || hot.get().map(|at| label(at, true))}
         </svg>
     }
 }

@@ -17,6 +17,9 @@ use crate::ui::state::{AppState, LayerState};
 use crate::ui::strip::Strip;
 use crate::words::{board as words, number};
 
+/// From so many cells along an edge on, a frame around a row would hide its neighbours.
+const CROWDED: u32 = 128;
+
 /// The whole middle of the page.
 #[component]
 pub fn Board() -> impl IntoView {
@@ -229,12 +232,14 @@ fn MapCanvas(
         >
             <span
                 class="band band-q"
+                class:is-thin=move || { rect.get().rows > CROWDED }
                 hidden=move || row().is_none()
                 style:top=move || start(row())
                 style:height=move || extent(row())
             ></span>
             <span
                 class="band band-k"
+                class:is-thin=move || { rect.get().cols > CROWDED }
                 hidden=move || col().is_none()
                 style:left=move || start(col())
                 style:width=move || extent(col())

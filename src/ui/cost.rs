@@ -103,7 +103,7 @@ pub fn Cost() -> impl IntoView {
                 {row(words::COST_QKV, "", |c| both(c, |f| f.projections))}
                 {row(words::COST_SCORE, "", |c| both(c, |f| f.scores + f.values))}
                 {row(words::COST_OUT, "", |c| both(c, |f| f.output))}
-                {row(words::COST_SUM, "sum", |c| both(c, |f| f.total()))}
+                {row(words::COST_SUM, "sum", |c| both(c, Flops::total))}
                 {row(
                     words::COST_PARAMS,
                     "",

@@ -217,6 +217,10 @@ impl Driver {
             Ok(false) => {}
             Err(error) => return Err((state, error)),
         }
+        self.tell_room();
+        let Some(engine) = self.engine.as_mut() else {
+            return Ok(false);
+        };
         let room = self.beat.has_room(engine);
         if room && engine.is_partial() && !self.beat.gives_up(now) {
             engine.idle();
@@ -266,6 +270,18 @@ impl Driver {
             state.sigma.set(sigma);
         }
         Ok(self.beat.wants_more(engine) || self.facts.waits())
+    }
+
+    /// A map without room gets a sentence, and loses it when there is room again.
+    fn tell_room(&self) {
+        let problem = Problem::Engine(EngineError::EmptyCanvas);
+        let problems = self.state.problems;
+        let told = problems.with_untracked(|all| all.contains(&problem));
+        match (self.canvases.has_no_room(), told) {
+            (true, false) => problems.update(|all| all.push(problem)),
+            (false, true) => problems.update(|all| all.retain(|p| *p != problem)),
+            _ => {}
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use super::state::{AppState, LayerState, LoadedLayer};
 use super::worker::Client;
 use crate::attention::layer::fresh_id;
 use crate::data::minilm;
-use crate::scene::{Mechanism, Scene, Source};
+use crate::scene::{Mechanism, Scale, Scene, Source};
 
 /// Folder of the layer data, beside the page.
 const FOLDER: &str = "data";
@@ -105,8 +105,10 @@ impl Loader {
             return Err(broken("", "not a shipped source"));
         };
         let head = scene.view.head as usize;
-        // A position bias is made for all heads at once: a preview of one would differ.
+        // A position bias is made for all heads at once and 1/√d knows all of them: a preview of
+        // one head would differ.
         let may_preview = scene.mechanism != Mechanism::Cjar
+            && scene.scale != Scale::ModelDim
             && self.state.layer.with_untracked(|l| l.shown().is_none());
         if may_preview && (text, layer, head) == minilm::FIRST {
             // Missing or damaged, it costs the head start and nothing else.

@@ -32,33 +32,7 @@ pub fn SourcePick() -> impl IntoView {
     });
     let choose = move |at: usize| {
         app.change(|s| {
-            s.source = match (PASSAGES.get(at), at.checked_sub(PASSAGES.len())) {
-                (Some(&text), _) => {
-                    let layer = match s.source {
-                        Source::MiniLm { layer, .. } => layer,
-                        Source::Synthetic { .. } => 1,
-                    };
-                    Source::MiniLm { text, layer }
-                }
-                (None, at) => {
-                    let pattern = at
-                        .and_then(|at| PATTERNS.get(at))
-                        .copied()
-                        .unwrap_or_default();
-                    match s.source {
-                        Source::Synthetic { seq_len, seed, .. } => Source::Synthetic {
-                            pattern,
-                            seq_len,
-                            seed,
-                        },
-                        Source::MiniLm { .. } => Source::Synthetic {
-                            pattern,
-                            seq_len: 64,
-                            seed: 1,
-                        },
-                    }
-                }
-            };
+            s.source = chosen_source(&s.source, at);
             // A rectangle or cell of another text says nothing about this one.
             s.view.rect = None;
             s.view.cell = None;
@@ -126,6 +100,28 @@ pub fn SourcePick() -> impl IntoView {
             set=Callback::new(move |to| app.change(|s| s.view.head = to))
         />
         <Loading />
+    }
+}
+
+/// The source at a place of the list; layer, length and seed stay as far as both sources have them.
+fn chosen_source(now: &Source, at: usize) -> Source {
+    if let Some(&text) = PASSAGES.get(at) {
+        let layer = match *now {
+            Source::MiniLm { layer, .. } => layer,
+            Source::Synthetic { .. } => 1,
+        };
+        return Source::MiniLm { text, layer };
+    }
+    let at = at.saturating_sub(PASSAGES.len());
+    let pattern = PATTERNS.get(at).copied().unwrap_or_default();
+    let (seq_len, seed) = match *now {
+        Source::Synthetic { seq_len, seed, .. } => (seq_len, seed),
+        Source::MiniLm { .. } => (64, 1),
+    };
+    Source::Synthetic {
+        pattern,
+        seq_len,
+        seed,
     }
 }
 

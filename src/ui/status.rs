@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::engine::EngineError;
-use crate::ui::derived::{Derived, t};
+use crate::ui::derived::{Derived, Sizes, t};
 use crate::ui::problems;
 use crate::ui::reach::Reach;
 use crate::ui::state::{AppState, EngineState};
@@ -37,9 +37,10 @@ pub fn Status() -> impl IntoView {
     };
     let mark = move || {
         app.engine.with(|engine| match engine {
-            EngineState::Probing => "mark is-waiting",
+            EngineState::Probing | EngineState::Failed(EngineError::EmptyCanvas) => {
+                "mark is-waiting"
+            }
             EngineState::Ready(_) => "mark is-ready",
-            EngineState::Failed(EngineError::EmptyCanvas) => "mark is-waiting",
             EngineState::Failed(_) => "mark is-failed",
         })
     };
@@ -56,7 +57,7 @@ pub fn Status() -> impl IntoView {
         (!timers).then(|| words::GPU_TIME_NONE.pick(lang.get()))
     };
     let keys = Memo::new(move |_| app.scene.with(|s| Reach::of(s, sizes.get().seq_len).keys()));
-    let size = move |name: &'static str, value: fn(crate::ui::derived::Sizes) -> u32| {
+    let size = move |name: &'static str, value: fn(Sizes) -> u32| {
         view! {
             <span class="fact">
                 <i>{name}</i>
@@ -76,7 +77,7 @@ pub fn Status() -> impl IntoView {
             </span>
             {size("L", |s| s.seq_len)}
             {size("H", |s| s.heads)}
-            {size("d", |s| s.model_dim())}
+            {size("d", Sizes::model_dim)}
             <span class="fact">{t(words::KEYS_PER_ROW)} " " <b>{move || keys.get()}</b></span>
         </footer>
     }

@@ -119,7 +119,7 @@ where
         }
     };
     let items = options
-        .iter()
+        .into_iter()
         .enumerate()
         .map(|(at, option)| view! { <option value=at.to_string()>{t(option.name)}</option> })
         .collect_view();

@@ -1,5 +1,7 @@
 //! The auxiliary bias s as a curve over the offset j − i, drawn beside its sliders.
 
+use std::fmt::Write as _;
+
 use leptos::prelude::*;
 
 use super::bias::tidy;
@@ -169,7 +171,8 @@ fn path(points: &[f64], limits: (f64, f64)) -> String {
     for (at, &value) in points.iter().enumerate() {
         let command = if at == 0 { 'M' } else { 'L' };
         let x = at as f64 / last * WIDTH;
-        d.push_str(&format!("{command}{x:.1} {:.1}", y_of(value, limits)));
+        // Writing to a String cannot fail.
+        let _ = write!(d, "{command}{x:.1} {:.1}", y_of(value, limits));
     }
     d
 }

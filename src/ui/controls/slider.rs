@@ -74,16 +74,8 @@ pub fn Slider(
             return;
         }
         let (track, now) = (track.get_untracked(), value.get_untracked());
-        let stride = if ev.shift_key() { 10.0 } else { 1.0 };
-        let to = match ev.key().as_str() {
-            "ArrowRight" | "ArrowUp" => now + track.step * stride,
-            "ArrowLeft" | "ArrowDown" => now - track.step * stride,
-            "PageUp" => track.double(now),
-            "PageDown" => track.halve(now),
-            "Home" => track.min,
-            "End" => track.max,
-            "Backspace" | "Delete" => default.get_untracked(),
-            _ => return,
+        let Some(to) = by_key(&ev, track, now, default.get_untracked()) else {
+            return;
         };
         ev.prevent_default();
         change(to);
@@ -148,6 +140,21 @@ pub fn Slider(
                 })}
         </div>
     }
+}
+
+/// Where a key takes the value; `None` for keys that are not the slider's.
+fn by_key(ev: &web_sys::KeyboardEvent, track: Track, now: f64, default: f64) -> Option<f64> {
+    let stride = if ev.shift_key() { 10.0 } else { 1.0 };
+    Some(match ev.key().as_str() {
+        "ArrowRight" | "ArrowUp" => now + track.step * stride,
+        "ArrowLeft" | "ArrowDown" => now - track.step * stride,
+        "PageUp" => track.double(now),
+        "PageDown" => track.halve(now),
+        "Home" => track.min,
+        "End" => track.max,
+        "Backspace" | "Delete" => default,
+        _ => return None,
+    })
 }
 
 /// A number as number boxes want it: a plain minus sign, as many decimals as the step has.

@@ -165,9 +165,9 @@ fn Side(
     let set = move |to: Option<i32>| {
         app.change(|s| {
             if left {
-                s.window.left = to
+                s.window.left = to;
             } else {
-                s.window.right = to
+                s.window.right = to;
             }
         });
     };

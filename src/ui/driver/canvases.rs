@@ -127,6 +127,13 @@ impl Canvases {
         (canvas.attached && canvas.size.0 > 0 && canvas.size.1 > 0).then_some(canvas.size)
     }
 
+    /// Whether there is a map canvas that has no extent: nothing can be seen.
+    pub fn has_no_room(&self) -> bool {
+        self.slots[CanvasSlot::Map as usize]
+            .as_ref()
+            .is_some_and(|canvas| canvas.attached && (canvas.size.0 == 0 || canvas.size.1 == 0))
+    }
+
     /// A colour of the theme as sRGB bytes, from a custom property `#rrggbb`.
     pub fn color(&self, property: &str) -> Option<[u8; 3]> {
         let canvas = self.slots.iter().flatten().next()?;
