@@ -162,6 +162,7 @@ async fn open_engine(state: AppState) {
             let capabilities = engine.capabilities().clone();
             with(|driver| {
                 let engine = driver.engine.insert(engine);
+                engine.warm_up();
                 driver.canvases.attach_all(engine);
             });
             state.engine.set(EngineState::Ready(capabilities));
@@ -172,7 +173,10 @@ async fn open_engine(state: AppState) {
 
 /// The engine is of no more use: a sentence, and the controls stay.
 fn fail(state: AppState, error: EngineError) {
-    let old = with(|driver| driver.engine.take());
+    let old = with(|driver| {
+        driver.assembler.calculator().release();
+        driver.engine.take()
+    });
     drop(old);
     state.engine.set(EngineState::Failed(error.clone()));
     state.problems.update(|all| {
@@ -211,7 +215,9 @@ impl Driver {
         if let Some(error) = engine.lost() {
             return Err((state, error));
         }
-        self.beat.observe(engine, now);
+        if self.beat.observe(engine, now) {
+            self.assembler.calculator().release();
+        }
         match self.canvases.settle(engine) {
             Ok(true) => self.beat.changed(now),
             Ok(false) => {}

@@ -144,7 +144,7 @@ impl Loader {
         );
         spawn_local(async move {
             // Questions about the layer come later and in order; a failure shows there.
-            let _ = calculator.ask(ask, blobs).await;
+            let _ = calculator.ask_later(ask, blobs).await;
         });
         Ok(loaded)
     }

@@ -31,11 +31,9 @@ struct Inner {
     open: HashMap<u32, oneshot::Sender<Reply>>,
 }
 
-#[derive(Default)]
 enum State {
-    /// Not started; asking starts it.
-    #[default]
-    Idle,
+    /// Not started: what can wait waits until [`Client::release`] or until something cannot.
+    Idle(VecDeque<(u32, Ask, Vec<Blob>)>),
     /// Started, not yet answering: what was asked waits.
     Starting {
         worker: Handle,
@@ -45,6 +43,12 @@ enum State {
     Running(Handle),
     /// No worker to be had: the calculator is here.
     Here(Calculator),
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Idle(VecDeque::new())
+    }
 }
 
 struct Handle {
@@ -62,6 +66,13 @@ impl Drop for Handle {
 impl Client {
     /// Asks the calculator; the answer comes whenever it is there.
     pub async fn ask(&self, ask: Ask, blobs: Vec<Blob>) -> Reply {
+        self.release();
+        self.ask_later(ask, blobs).await
+    }
+
+    /// The same, but before the first picture is there the question waits: starting the worker
+    /// takes time that the picture needs.
+    pub async fn ask_later(&self, ask: Ask, blobs: Vec<Blob>) -> Reply {
         let (sender, receiver) = oneshot::channel();
         let number = {
             let mut inner = self.inner.borrow_mut();
@@ -71,26 +82,40 @@ impl Client {
             number
         };
         self.deliver(number, ask, blobs);
-        receiver
-            .await
-            .unwrap_or((Answer::Failed("the worker is gone".into()), Vec::new()))
+        receiver.await.unwrap_or((
+            Answer::Failed("the worker is gone".into()),
+            Vec::new(),
+        ))
+    }
+
+    /// Starts the worker, if that has not happened yet.
+    pub fn release(&self) {
+        let waiting = {
+            let mut inner = self.inner.borrow_mut();
+            match &mut inner.state {
+                State::Idle(waiting) => std::mem::take(waiting),
+                _ => return,
+            }
+        };
+        let state = match self.start() {
+            Ok(worker) => State::Starting {
+                worker,
+                waiting: VecDeque::new(),
+            },
+            Err(_) => State::Here(Calculator::default()),
+        };
+        self.inner.borrow_mut().state = state;
+        for (number, ask, blobs) in waiting {
+            self.deliver(number, ask, blobs);
+        }
     }
 
     fn deliver(&self, number: u32, ask: Ask, blobs: Vec<Blob>) {
-        if matches!(self.inner.borrow().state, State::Idle) {
-            let state = match self.start() {
-                Ok(worker) => State::Starting {
-                    worker,
-                    waiting: VecDeque::new(),
-                },
-                Err(_) => State::Here(Calculator::default()),
-            };
-            self.inner.borrow_mut().state = state;
-        }
         let mut inner = self.inner.borrow_mut();
         match &mut inner.state {
-            State::Idle => {}
-            State::Starting { waiting, .. } => waiting.push_back((number, ask, blobs)),
+            State::Idle(waiting) | State::Starting { waiting, .. } => {
+                waiting.push_back((number, ask, blobs));
+            }
             State::Running(handle) => {
                 if post(|m| handle.worker.post_message(m), number, &ask, &blobs).is_err() {
                     inner.open.remove(&number);
@@ -185,8 +210,8 @@ impl Client {
             let mut inner = self.inner.borrow_mut();
             let old = std::mem::replace(&mut inner.state, State::Here(Calculator::default()));
             match old {
-                State::Starting { waiting, .. } => waiting,
-                _ => {
+                State::Idle(waiting) | State::Starting { waiting, .. } => waiting,
+                State::Running(_) | State::Here(_) => {
                     inner.open.clear();
                     VecDeque::new()
                 }

@@ -60,6 +60,11 @@ impl Assembler {
         }
     }
 
+    /// Whom it asks.
+    pub fn calculator(&self) -> &Client {
+        &self.calculator
+    }
+
     /// The Frame of `scene`, or `None` while something that it needs is on its way.
     pub fn frame(
         &mut self,

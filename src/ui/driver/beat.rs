@@ -139,8 +139,9 @@ impl Beat {
         self.more = more;
     }
 
-    /// Looks which frames are finished.
-    pub fn observe(&mut self, engine: &impl Engine, now: f64) {
+    /// Looks which frames are finished. Returns whether the first one just was.
+    pub fn observe(&mut self, engine: &impl Engine, now: f64) -> bool {
+        let mut first = false;
         let finished = engine.finished();
         while self
             .flights
@@ -148,15 +149,16 @@ impl Beat {
             .is_some_and(|flight| flight.frame <= finished)
         {
             let Some(flight) = self.flights.pop_front() else {
-                return;
+                break;
             };
             let took = now - flight.submitted;
             self.notice = Some(self.notice.map_or(took, |least| least.min(took)));
-            if !std::mem::replace(&mut self.first_seen, true)
-                && let Some(performance) = window().performance()
-            {
-                // A measuring aid; a browser without marks loses nothing else.
-                let _ = performance.mark("attnscope:first-map");
+            if !std::mem::replace(&mut self.first_seen, true) {
+                first = true;
+                if let Some(performance) = window().performance() {
+                    // A measuring aid; a browser without marks loses nothing else.
+                    let _ = performance.mark("attnscope:first-map");
+                }
             }
             if let Some(input) = flight.input {
                 self.latencies.push_back(now - input);
@@ -165,6 +167,7 @@ impl Beat {
                 }
             }
         }
+        first
     }
 
     /// Whether numbers should be read now; then they are under way.

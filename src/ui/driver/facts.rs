@@ -114,7 +114,7 @@ impl Facts {
                 id,
                 scene: scene.to_fragment(),
             };
-            let (answer, _) = calculator.ask(ask, Vec::new()).await;
+            let (answer, _) = calculator.ask_later(ask, Vec::new()).await;
             *open.borrow_mut() = false;
             let facts = match answer {
                 Answer::Summary(Some(facts)) => Some((scene, Arc::new(*facts))),
