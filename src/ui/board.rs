@@ -177,7 +177,7 @@ fn MapCanvas(
         }
     });
     on_cleanup(|| driver::detach(CanvasSlot::Map));
-    let head = part(app, |s| s.view.head);
+    let head = Derived::get().head;
     let locked = part(app, |s| s.view.cell);
     let zoomed = part(app, |s| s.view.rect.is_some());
     let waiting = move || app.layer.with(|layer| matches!(layer, LayerState::Idle));

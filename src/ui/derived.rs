@@ -62,6 +62,8 @@ pub struct Derived {
     pub rect: Memo<Rect>,
     /// Cell that the page talks about: the hovered one, else the locked one.
     pub cell: Memo<Option<(u32, u32)>>,
+    /// Head on screen: the chosen one, or the last that the layer has.
+    pub head: Memo<u32>,
     /// Whether the page is one column (phone).
     pub narrow: RwSignal<bool>,
 }
@@ -107,6 +109,10 @@ impl Derived {
             lang,
             theme,
             sizes,
+            head: Memo::new(move |_| {
+                let heads = sizes.get().heads as usize;
+                app.scene.with(|s| s.head(heads)) as u32
+            }),
             tokens,
             rect: Memo::new(move |_| zoom::shown(asked.get(), sizes.get().seq_len)),
             cell: Memo::new(move |_| {

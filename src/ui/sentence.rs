@@ -28,6 +28,7 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
                     lang,
                     &Facts {
                         scene,
+                        head: scene.head(derived.sizes.get().heads as usize) as u32,
                         summary,
                         tokens,
                         reach: (reach.left, reach.right),

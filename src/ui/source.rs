@@ -23,7 +23,7 @@ const PATTERNS: [Pattern; 4] = [
 #[component]
 pub fn SourcePick() -> impl IntoView {
     let app = AppState::get();
-    let sizes = Derived::get().sizes;
+    let Derived { sizes, head, .. } = Derived::get();
     let chosen = part(app, |s| match s.source {
         Source::MiniLm { text, .. } => PASSAGES.iter().position(|p| *p == text).unwrap_or(0),
         Source::Synthetic { pattern, .. } => {
@@ -94,9 +94,7 @@ pub fn SourcePick() -> impl IntoView {
             id="head"
             label=words_page::HEAD
             count=Signal::derive(move || sizes.get().heads)
-            value=Memo::new(move |_| {
-                app.scene.with(|s| s.view.head).min(sizes.get().heads.saturating_sub(1))
-            })
+            value=head
             set=Callback::new(move |to| app.change(|s| s.view.head = to))
         />
         <Loading />

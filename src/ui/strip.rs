@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::layout::strip::{GAP, StripGrid};
-use crate::ui::derived::{Derived, part, t};
+use crate::ui::derived::{Derived, t};
 use crate::ui::driver::{self, CanvasSlot};
 use crate::ui::state::AppState;
 use crate::words::board as words;
@@ -38,7 +38,7 @@ pub fn Strip(
         }
     });
     Effect::new(move |_| app.strip.set(grid.get()));
-    let chosen = part(app, |s| s.view.head);
+    let chosen = Derived::get().head;
     let heads = Memo::new(move |_| sizes.get().heads);
     let button = move |head: u32| {
         let name = move || words::HEAD_PICK.fill(lang.get(), &[("head", &head.to_string())]);

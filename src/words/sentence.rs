@@ -40,7 +40,9 @@ texts! {
 pub struct Facts<'a> {
     /// The Scene that the summary was computed from.
     pub scene: &'a Scene,
-    /// Numbers of the chosen head.
+    /// The head that is drawn: the chosen one, or the last that the layer has.
+    pub head: u32,
+    /// Numbers of that head.
     pub summary: &'a Summary,
     /// One label per token.
     pub tokens: &'a [String],
@@ -106,7 +108,7 @@ fn habit(lang: Lang, facts: &Facts) -> String {
     let Facts {
         summary, tokens, ..
     } = *facts;
-    let head = facts.scene.view.head.to_string();
+    let head = facts.head.to_string();
     let offset = summary.offset.filter(|(_, share)| *share >= 0.2);
     let favourite = summary.favourite.filter(|(_, share)| *share >= 0.2);
     let by_offset = match (offset, favourite) {

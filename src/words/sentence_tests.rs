@@ -12,6 +12,7 @@ fn say(scene: &Scene, summary: &Summary) -> [String; 2] {
     [Lang::En, Lang::Zh].map(|lang| {
         let facts = Facts {
             scene,
+            head: 8,
             summary,
             tokens: &tokens,
             reach: (scene.window.left, scene.window.right),
