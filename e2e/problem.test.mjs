@@ -30,7 +30,7 @@ const WITHOUT_GPU = {
       };
     },
     en: /device|graphics/i,
-    zh: /设备/,
+    zh: /设备|适配器/,
   },
 };
 

@@ -160,6 +160,7 @@ mod native {
         let rule = scene.visibility();
         let facts = Facts {
             scene,
+            head: scene.head(self.layer.heads) as u32,
             summary,
             tokens,
             reach: (rule.left, rule.right),
