@@ -115,6 +115,12 @@ pub fn changed() {
     wake();
 }
 
+/// A canvas may have another extent now.
+pub fn resized() {
+    with(|driver| driver.canvases.moved());
+    changed();
+}
+
 /// What the host API needs to know.
 pub fn with_engine<T>(ask: impl FnOnce(&mut GpuEngine) -> T) -> Option<T> {
     with(|driver| driver.engine.as_mut().map(ask)).flatten()

@@ -1,5 +1,7 @@
 //! The canvases of the page: their sizes in device pixels and their surfaces.
 
+use std::cell::RefCell;
+
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
@@ -51,6 +53,22 @@ impl Drop for Canvas {
 #[derive(Default)]
 pub struct Canvases {
     slots: [Option<Canvas>; 3],
+    /// Whether an element may have another extent than the last time. Measuring makes the browser
+    /// lay the page out, so it is not done on every frame.
+    moved: bool,
+    /// Pixel ratio at the last measure.
+    ratio: f64,
+    /// Colours of the theme named by the root element.
+    theme: RefCell<Option<(String, ThemeColors)>>,
+}
+
+/// What the picture takes from the theme, as sRGB bytes.
+#[derive(Clone, Copy)]
+pub struct ThemeColors {
+    /// Behind everything.
+    pub ground: [u8; 3],
+    /// Hatch of masked cells.
+    pub hatch: [u8; 3],
 }
 
 impl Canvases {
@@ -61,7 +79,7 @@ impl Canvases {
         element: HtmlCanvasElement,
         engine: Option<&mut GpuEngine>,
     ) {
-        let seen = Closure::<dyn FnMut()>::new(super::changed);
+        let seen = Closure::<dyn FnMut()>::new(super::resized);
         let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) else {
             return;
         };
@@ -77,6 +95,12 @@ impl Canvases {
             canvas.open(slot, engine);
         }
         self.slots[slot as usize] = Some(canvas);
+        self.moved = true;
+    }
+
+    /// An element may have another extent now.
+    pub fn moved(&mut self) {
+        self.moved = true;
     }
 
     /// A canvas has gone.
@@ -95,6 +119,7 @@ impl Canvases {
                 canvas.open(slot, engine);
             }
         }
+        self.moved = true;
     }
 
     /// Brings the drawing buffers to the size of their elements; returns whether one changed.
@@ -102,6 +127,11 @@ impl Canvases {
     /// # Errors
     /// When the device cannot have a texture of that size.
     pub fn settle(&mut self, engine: &mut GpuEngine) -> Result<bool, EngineError> {
+        let ratio = window().device_pixel_ratio();
+        if !std::mem::take(&mut self.moved) && ratio.to_bits() == self.ratio.to_bits() {
+            return Ok(false);
+        }
+        self.ratio = ratio;
         let mut any = false;
         for slot in SLOTS {
             let Some(canvas) = &mut self.slots[slot as usize] else {
@@ -116,7 +146,6 @@ impl Canvases {
                 any = true;
             }
         }
-        let ratio = window().device_pixel_ratio();
         engine.set_pixel_ratio(ratio as f32);
         Ok(any)
     }
@@ -134,8 +163,28 @@ impl Canvases {
             .is_some_and(|canvas| canvas.attached && (canvas.size.0 == 0 || canvas.size.1 == 0))
     }
 
-    /// A colour of the theme as sRGB bytes, from a custom property `#rrggbb`.
-    pub fn color(&self, property: &str) -> Option<[u8; 3]> {
+    /// Colours of the theme. Asking for a style makes the browser compute all of them, so they are
+    /// kept until the root element names another theme.
+    pub fn theme(&self) -> ThemeColors {
+        let name = document()
+            .document_element()
+            .and_then(|root| root.get_attribute("data-theme"))
+            .unwrap_or_default();
+        if let Some((kept, colors)) = &*self.theme.borrow()
+            && *kept == name
+        {
+            return *colors;
+        }
+        let colors = ThemeColors {
+            ground: self.color("--map-ground").unwrap_or([255; 3]),
+            hatch: self.color("--map-hatch").unwrap_or([200; 3]),
+        };
+        *self.theme.borrow_mut() = Some((name, colors));
+        colors
+    }
+
+    /// A custom property `#rrggbb`.
+    fn color(&self, property: &str) -> Option<[u8; 3]> {
         let canvas = self.slots.iter().flatten().next()?;
         let style = window().get_computed_style(&canvas.element).ok()??;
         let text = style.get_property_value(property).ok()?;
