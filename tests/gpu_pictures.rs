@@ -146,7 +146,7 @@ fn masked_cells_are_exactly_zero_and_visibility_is_the_rule() {
                 let allowed = case.layer.mask.as_ref().is_none_or(|m| m[i * len + j] != 0);
                 let sees = case.config.visibility.sees(i, j) && allowed;
                 let at = i * len + j;
-                assert_eq!(map.visible[at] == 1.0, sees, "{} {i} {j}", case.name);
+                assert_eq!(map.visible[at] > 0.5, sees, "{} {i} {j}", case.name);
                 if !sees {
                     masked += 1;
                     assert_eq!(map.values[at].to_bits(), 0.0f32.to_bits());

@@ -65,8 +65,8 @@ pub fn start(state: AppState) {
 
     let source = Memo::new(move |_| state.scene.with(|scene| scene.source.clone()));
     Effect::new(move |_| {
-        // Read, not only tracked: a memo that nobody reads is never computed and never tells.
-        source.with(|_| ());
+        // Read, not only tracked: a memo that nobody reads never runs.
+        let _ = source.get();
         loader.load(&state.scene.get_untracked());
     });
     Effect::new(move |_| {

@@ -82,10 +82,9 @@ impl Client {
             number
         };
         self.deliver(number, ask, blobs);
-        receiver.await.unwrap_or((
-            Answer::Failed("the worker is gone".into()),
-            Vec::new(),
-        ))
+        receiver
+            .await
+            .unwrap_or((Answer::Failed("the worker is gone".into()), Vec::new()))
     }
 
     /// Starts the worker, if that has not happened yet.

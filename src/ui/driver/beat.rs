@@ -135,8 +135,11 @@ impl Beat {
     }
 
     /// A slice of postponed work was submitted; `more` tells whether some is left.
+    /// When the last one is, the numbers are read again: some belong to postponed work.
     pub fn slice(&mut self, more: bool) {
-        self.more = more;
+        if std::mem::replace(&mut self.more, more) && !more {
+            self.reported = self.newest.saturating_sub(1);
+        }
     }
 
     /// Looks which frames are finished. Returns whether the first one just was.
