@@ -1,6 +1,6 @@
 // Times the page, per browser and text, and prints a Markdown table. No limits are enforced here:
 // times depend on the machine.
-import { cpus, platform, release, totalmem } from 'node:os';
+import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 
 import { BROWSERS } from './browsers.mjs';
 import { DESK, DIST, launch, openPage, ready, show, slider } from './harness.mjs';
@@ -81,7 +81,7 @@ for (const name of wanted) {
 }
 const processors = cpus();
 console.log(`
-Machine: ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}
+Machine: ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, load ${loadavg()[0].toFixed(1)} before the start
 Date: ${new Date().toISOString().slice(0, 10)}. Times in ms; drags of ${STEPS} steps; latency = input event → presented frame.
 `);
 console.log('| browser | text (L) | first map | drag w p50 / p95 | drag s p50 / p95 | drag r p50 / p95 | GPU ms (median) | frames | longest task |');
