@@ -1,6 +1,8 @@
 //! The layer output and what cutting W_O to rank r costs it.
 
 use leptos::html;
+use std::fmt::Write;
+
 use leptos::prelude::*;
 
 use crate::attention::low_rank;
@@ -103,30 +105,21 @@ fn Spectrum(
             )
         })
     };
-    let draw = move || {
+    // Two shapes, not one for every bar: the browser paints them anew at every step of a drag.
+    let outline = move |kept: bool| {
         let bars = bars.get();
-        let kept = f64::from(rank.get()) / count().max(1) as f64 * bars.len() as f64;
+        let border = f64::from(rank.get()) / count().max(1) as f64 * bars.len() as f64;
         let width = 240.0 / bars.len().max(1) as f64;
-        bars.into_iter()
-            .enumerate()
-            .map(|(at, height)| {
-                let class = if (at as f64) < kept {
-                    "bar is-kept"
-                } else {
-                    "bar"
-                };
+        let mut path = String::new();
+        for (at, height) in bars.into_iter().enumerate() {
+            if ((at as f64) < border) == kept {
+                let (left, breadth) = (at as f64 * width, width * 0.8);
                 let height = (height * 64.0).max(0.5);
-                view! {
-                    <rect
-                        class=class
-                        x=format!("{:.2}", at as f64 * width)
-                        y=format!("{:.2}", 64.0 - height)
-                        width=format!("{:.2}", width * 0.8)
-                        height=format!("{height:.2}")
-                    />
-                }
-            })
-            .collect_view()
+                // Writing to a String does not fail.
+                let _ = write!(path, "M{left:.2} 64v-{height:.2}h{breadth:.2}V64z");
+            }
+        }
+        path
     };
     view! {
         <figure class="spectrum">
@@ -136,7 +129,8 @@ fn Spectrum(
                 fallback=move || view! { <p class="hint spectrum-wait">{t(words::SPECTRUM_WAIT)}</p> }
             >
                 <svg viewBox="0 0 240 64" preserveAspectRatio="none" role="img" aria-label=alt>
-                    {draw}
+                    <path class="bar is-kept" d=move || outline(true) />
+                    <path class="bar" d=move || outline(false) />
                 </svg>
             </Show>
         </figure>

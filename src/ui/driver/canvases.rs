@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlCanvasElement, ResizeObserver};
 
-use crate::engine::EngineError;
+use crate::engine::{Engine, EngineError};
 use crate::engine::gpu::{GpuEngine, Slot};
 
 /// The canvases of the page.
@@ -34,10 +34,15 @@ impl From<CanvasSlot> for Slot {
 const SLOTS: [CanvasSlot; 3] = [CanvasSlot::Map, CanvasSlot::Strip, CanvasSlot::Output];
 /// Textures of WebGPU's default limits are no larger.
 const MAX_PIXELS: u32 = 8192;
+/// Edge of the map's drawing buffer that a software adapter fills in good time.
+const SPARING: u32 = 384;
 
 struct Canvas {
     element: HtmlCanvasElement,
+    /// Drawing buffer.
     size: (u32, u32),
+    /// Element in device pixels.
+    extent: (u32, u32),
     attached: bool,
     observer: ResizeObserver,
     _seen: Closure<dyn FnMut()>,
@@ -87,6 +92,7 @@ impl Canvases {
         let mut canvas = Canvas {
             element,
             size: (0, 0),
+            extent: (0, 0),
             attached: false,
             observer,
             _seen: seen,
@@ -123,21 +129,34 @@ impl Canvases {
     }
 
     /// Brings the drawing buffers to the size of their elements; returns whether one changed.
+    /// `cells` is the number of cells along the longer edge of the map.
     ///
     /// # Errors
     /// When the device cannot have a texture of that size.
-    pub fn settle(&mut self, engine: &mut GpuEngine) -> Result<bool, EngineError> {
+    pub fn settle(
+        &mut self,
+        engine: &mut GpuEngine,
+        cells: Option<u32>,
+    ) -> Result<bool, EngineError> {
         let ratio = window().device_pixel_ratio();
-        if !std::mem::take(&mut self.moved) && ratio.to_bits() == self.ratio.to_bits() {
-            return Ok(false);
-        }
+        let measure = std::mem::take(&mut self.moved) || ratio.to_bits() != self.ratio.to_bits();
         self.ratio = ratio;
+        let software = engine.capabilities().software;
         let mut any = false;
         for slot in SLOTS {
             let Some(canvas) = &mut self.slots[slot as usize] else {
                 continue;
             };
-            let size = canvas.wanted();
+            if measure {
+                canvas.extent = canvas.pixels(ratio);
+            }
+            let size = match (slot, cells) {
+                (CanvasSlot::Map, Some(cells)) if software => {
+                    let (width, height) = canvas.extent;
+                    (sparing(width, cells), sparing(height, cells))
+                }
+                _ => canvas.extent,
+            };
             if size != canvas.size && canvas.attached {
                 canvas.size = size;
                 canvas.element.set_width(size.0);
@@ -201,8 +220,8 @@ impl Canvas {
             .is_ok();
     }
 
-    fn wanted(&self) -> (u32, u32) {
-        let ratio = window().device_pixel_ratio();
+    /// Extent of the element in device pixels.
+    fn pixels(&self, ratio: f64) -> (u32, u32) {
         let pixels = |css: i32| {
             let wanted = (f64::from(css.max(0)) * ratio).round();
             (wanted as u32).min(MAX_PIXELS)
@@ -212,4 +231,15 @@ impl Canvas {
             pixels(self.element.client_height()),
         )
     }
+}
+
+/// Pixels of an edge on a software adapter, where every pixel costs as much as a cell: as many
+/// whole pixels a cell as [`SPARING`] holds, stretched by the browser (`image-rendering:
+/// pixelated`); never more than the element has, never fewer than cells if it has them.
+fn sparing(edge: u32, cells: u32) -> u32 {
+    let cells = cells.max(1);
+    if edge <= SPARING || cells >= SPARING {
+        return edge;
+    }
+    (SPARING / cells * cells).min(edge)
 }
