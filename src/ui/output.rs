@@ -105,21 +105,23 @@ fn Spectrum(
             )
         })
     };
-    // Two shapes, not one for every bar: the browser paints them anew at every step of a drag.
-    let outline = move |kept: bool| {
+    let outline = move || {
         let bars = bars.get();
-        let border = f64::from(rank.get()) / count().max(1) as f64 * bars.len() as f64;
         let width = 240.0 / bars.len().max(1) as f64;
         let mut path = String::new();
         for (at, height) in bars.into_iter().enumerate() {
-            if ((at as f64) < border) == kept {
-                let (left, breadth) = (at as f64 * width, width * 0.8);
-                let height = (height * 64.0).max(0.5);
-                // Writing to a String does not fail.
-                let _ = write!(path, "M{left:.2} 64v-{height:.2}h{breadth:.2}V64z");
-            }
+            let (left, breadth) = (at as f64 * width, width * 0.8);
+            let height = (height * 64.0).max(0.5);
+            // Writing to a String does not fail.
+            let _ = write!(path, "M{left:.2} 64v-{height:.2}h{breadth:.2}V64z");
         }
         path
+    };
+    // The bars never change while the rank is dragged: a veil over those that are dropped is moved
+    // instead, which the browser does without painting.
+    let veil = move || {
+        let kept = f64::from(rank.get()) / count().max(1) as f64;
+        format!("scaleX({:.4})", (1.0 - kept).clamp(0.0, 1.0))
     };
     view! {
         <figure class="spectrum">
@@ -128,10 +130,12 @@ fn Spectrum(
                 when=move || count() != 0
                 fallback=move || view! { <p class="hint spectrum-wait">{t(words::SPECTRUM_WAIT)}</p> }
             >
-                <svg viewBox="0 0 240 64" preserveAspectRatio="none" role="img" aria-label=alt>
-                    <path class="bar is-kept" d=move || outline(true) />
-                    <path class="bar" d=move || outline(false) />
-                </svg>
+                <div class="spectrum-plot">
+                    <svg viewBox="0 0 240 64" preserveAspectRatio="none" role="img" aria-label=alt>
+                        <path d=outline />
+                    </svg>
+                    <div class="spectrum-veil" style:transform=veil></div>
+                </div>
             </Show>
         </figure>
     }
