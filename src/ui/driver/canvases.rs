@@ -7,8 +7,8 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlCanvasElement, ResizeObserver};
 
-use crate::engine::{Engine, EngineError};
 use crate::engine::gpu::{GpuEngine, Slot};
+use crate::engine::{Engine, EngineError};
 
 /// The canvases of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,8 +159,9 @@ impl Canvases {
             };
             if size != canvas.size && canvas.attached {
                 canvas.size = size;
-                canvas.element.set_width(size.0);
-                canvas.element.set_height(size.1);
+                // A buffer without extent is an error to Firefox even when nothing is drawn to it.
+                canvas.element.set_width(size.0.max(1));
+                canvas.element.set_height(size.1.max(1));
                 engine.resize(slot.into(), size.0, size.1)?;
                 any = true;
             }
