@@ -9,6 +9,7 @@ use super::problem::Problem;
 use super::state::AppState;
 use crate::scene::Scene;
 use crate::scene::permalink::VERSION;
+use crate::ui::memo::effect;
 
 /// A pause of so many milliseconds makes the next change an undo step of its own.
 const STEP_MS: f64 = 600.0;
@@ -38,7 +39,7 @@ pub fn follow(state: AppState) {
     let last = Rc::new(RefCell::new(f64::NEG_INFINITY));
 
     let of_page = written.clone();
-    Effect::new(move |_| {
+    effect(move || {
         let fragment = state.scene.with(Scene::to_fragment);
         if *of_page.borrow() == fragment {
             return;
