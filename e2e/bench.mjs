@@ -1,6 +1,6 @@
 // Times the page, per browser and text, and prints a Markdown table. No limits are enforced here:
 // times depend on the machine.
-import { cpus, platform, release, totalmem } from 'node:os';
+import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 
 import { BROWSERS } from './browsers.mjs';
 import { DESK, DIST, launch, openPage, ready, show, slider } from './harness.mjs';
@@ -32,44 +32,45 @@ async function firstMap(browser, url) {
   }
 }
 
-/** One drag over the whole slider: latencies of every presented frame, GPU times, long tasks. */
+/**
+ * One drag over the whole slider with the real pointer: latencies of every presented frame, GPU
+ * times, long tasks. Latencies count from the time stamp of the newest input event that a frame
+ * shows to the animation frame that finds it finished.
+ */
 async function drag(page, key) {
-  const css = slider(key);
-  await page.waitForSelector(css, { timeout: 30_000 });
-  return page.evaluate(
-    async (selector, steps) => {
-      const input = document.querySelector(selector);
-      const [low, high] = [Number(input.min || 0), Number(input.max || 100)];
-      const frame = () => new Promise((next) => requestAnimationFrame(next));
-      const long = [];
-      let observer;
-      // Firefox has no long-task entries; there the column stays empty.
-      if (PerformanceObserver.supportedEntryTypes.includes('longtask')) {
-        observer = new PerformanceObserver((list) => long.push(...list.getEntries().map((entry) => entry.duration)));
-        observer.observe({ type: 'longtask' });
-      }
-      window.attnscope.latencies();
-      const gpu = [];
-      input.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
-      for (let step = 1; step <= steps; step++) {
-        input.value = String(low + ((high - low) * step) / steps);
-        input.dispatchEvent(new Event('input', { bubbles: true }));
-        await frame();
-        const time = window.attnscope.report()?.gpu_ms;
-        if (typeof time === 'number') gpu.push(time);
-      }
-      input.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }));
-      input.dispatchEvent(new Event('change', { bubbles: true }));
-      await window.attnscope.settled();
-      const last = window.attnscope.report()?.gpu_ms;
-      if (typeof last === 'number') gpu.push(last);
-      await new Promise((done) => setTimeout(done, 100));
-      observer?.disconnect();
-      return { latencies: [...window.attnscope.latencies()], gpu, long: observer ? long : null };
-    },
-    css,
-    STEPS,
-  );
+  const input = await page.waitForSelector(slider(key), { timeout: 30_000 });
+  await input.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+  await page.evaluate(() => {
+    const watch = { gpu: [], long: null };
+    // Firefox has no long-task entries; there the column stays empty.
+    if (PerformanceObserver.supportedEntryTypes.includes('longtask')) {
+      watch.long = [];
+      watch.observer = new PerformanceObserver((list) => watch.long.push(...list.getEntries().map((entry) => entry.duration)));
+      watch.observer.observe({ type: 'longtask' });
+    }
+    const look = () => {
+      const time = window.attnscope.report()?.gpu_ms;
+      if (typeof time === 'number' && time !== watch.gpu.at(-1)) watch.gpu.push(time);
+      watch.frame = requestAnimationFrame(look);
+    };
+    look();
+    window.watch = watch;
+    window.attnscope.latencies();
+  });
+  const box = await input.boundingBox();
+  const y = box.y + box.height / 2;
+  const x = (step) => box.x + 4 + ((box.width - 8) * step) / STEPS;
+  await page.mouse.move(x(0), y);
+  await page.mouse.down();
+  for (let step = 1; step <= STEPS; step++) await page.mouse.move(x(step), y);
+  await page.mouse.up();
+  return page.evaluate(async () => {
+    await window.attnscope.settled();
+    cancelAnimationFrame(window.watch.frame);
+    window.watch.observer?.disconnect();
+    const { gpu, long } = window.watch;
+    return { latencies: [...window.attnscope.latencies()], gpu, long };
+  });
 }
 
 const wanted = process.argv.slice(2);
@@ -81,13 +82,13 @@ for (const name of wanted) {
 }
 const processors = cpus();
 console.log(`
-Machine: ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}
+Machine: ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, load ${loadavg()[0].toFixed(1)} before the start
 Date: ${new Date().toISOString().slice(0, 10)}. Times in ms; drags of ${STEPS} steps; latency = input event → presented frame.
 `);
 console.log('| browser | text (L) | first map | drag w p50 / p95 | drag s p50 / p95 | drag r p50 / p95 | GPU ms (median) | frames | longest task |');
 console.log('|---|---|---|---|---|---|---|---|---|');
 const adapters = [];
-const server = await serve(DIST);
+const server = await serve(process.env.DIST ?? DIST);
 for (const name of wanted.length > 0 ? wanted : BROWSERS) {
   const browser = await launch(name);
   try {

@@ -37,10 +37,10 @@ const STEPS: f32 = 256.0;
 // run both sides of every branch.
 override SHRUNK: bool = false;
 
-@vertex
-fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
-    let corner = vec2<f32>(f32((index << 1u) & 2u), f32(index & 2u));
-    return vec4<f32>(corner * 2.0 - 1.0, 0.0, 1.0);
+struct Corner {
+    @builtin(position) position: vec4<f32>,
+    // Values of the first and the last colour: found three times here and not at every pixel.
+    @location(0) @interpolate(flat) ends: vec2<f32>,
 }
 
 // Values of the first and the last colour.
@@ -60,8 +60,13 @@ fn colour_range() -> vec2<f32> {
     return vec2<f32>(least, most);
 }
 
-fn colour(value: f32) -> vec3<f32> {
-    let ends = colour_range();
+@vertex
+fn vertex(@builtin(vertex_index) index: u32) -> Corner {
+    let corner = vec2<f32>(f32((index << 1u) & 2u), f32(index & 2u));
+    return Corner(vec4<f32>(corner * 2.0 - 1.0, 0.0, 1.0), colour_range());
+}
+
+fn colour(value: f32, ends: vec2<f32>) -> vec3<f32> {
     var t = 0.5;
     if (ends.y > ends.x) {
         t = clamp((value - ends.x) / (ends.y - ends.x), 0.0, 1.0);
@@ -95,11 +100,11 @@ fn footprint(pixel: vec2<f32>) -> vec2<f32> {
 }
 
 @fragment
-fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
-    let pixel = position.xy - p.origin;
+fn fragment(drawn: Corner) -> @location(0) vec4<f32> {
+    let pixel = drawn.position.xy - p.origin;
     let texel = footprint(pixel);
     if (texel.y > 0.0) {
-        return vec4<f32>(colour(texel.x), 1.0);
+        return vec4<f32>(colour(texel.x, drawn.ends), 1.0);
     }
     // Masked: lines from lower left to upper right. A row without any key: crossed lines.
     let rising = fract((pixel.x + pixel.y) / p.hatch_step) * p.hatch_step < 1.0;

@@ -76,6 +76,9 @@
 
   async function boot() {
     if (typeof WebAssembly !== 'object') throw new Problem('noWasm');
+    // The graphics process of the browser starts while the module is on its way; the page asks this
+    // adapter for its name (each adapter can be used for one device only, and the page makes its own).
+    globalThis.attnscopeAdapter = navigator.gpu?.requestAdapter?.().catch(() => null);
     const script = new URL('./attnscope.js', HERE).href;
     const [glue, module] = await Promise.all([
       import(script).catch((error) => {

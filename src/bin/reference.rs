@@ -118,7 +118,7 @@ mod native {
         if layer.seq_len <= MAX_SUMMARY_LEN {
             let summary = summarize_head(&head).map_err(text)?;
             let energy = output.as_ref().map(|(rank, energy, _)| (*rank, *energy));
-            answer["sentence"] = sentences(&scene, &summary, &tokens, energy);
+            answer["sentence"] = sentences(&scene, at, &summary, &tokens, energy);
             answer["summary"] = serde_json::to_value(&summary).map_err(text)?;
         }
         if let Some((_, _, facts)) = output {
@@ -153,6 +153,7 @@ mod native {
 
     fn sentences(
         scene: &Scene,
+        head: usize,
         summary: &Summary,
         tokens: &[String],
         rank_energy: Option<(u32, f64)>,
@@ -160,7 +161,7 @@ mod native {
         let rule = scene.visibility();
         let facts = Facts {
             scene,
-            head: scene.head(self.layer.heads) as u32,
+            head: head as u32,
             summary,
             tokens,
             reach: (rule.left, rule.right),

@@ -1,7 +1,8 @@
 //! The address bar holds the Scene: every link is complete, going back is undo.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 use leptos::prelude::*;
 
@@ -11,8 +12,9 @@ use crate::scene::Scene;
 use crate::scene::permalink::VERSION;
 use crate::ui::memo::effect;
 
-/// A pause of so many milliseconds makes the next change an undo step of its own.
-const STEP_MS: f64 = 600.0;
+/// The address follows after so long a pause: each write costs the browser more than a picture,
+/// and what was passed through on the way is no undo step.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// The Scene of the address, and what was wrong with it.
 pub fn read() -> (Scene, Vec<Problem>) {
@@ -36,20 +38,27 @@ pub fn read() -> (Scene, Vec<Problem>) {
 /// Keeps address and Scene the same, in both directions.
 pub fn follow(state: AppState) {
     let written = Rc::new(RefCell::new(state.scene.with_untracked(Scene::to_fragment)));
-    let last = Rc::new(RefCell::new(f64::NEG_INFINITY));
-
     let of_page = written.clone();
-    effect(move || {
-        let fragment = state.scene.with(Scene::to_fragment);
-        if *of_page.borrow() == fragment {
-            return;
+    let write_now = Rc::new(move || {
+        let fragment = state.scene.with_untracked(Scene::to_fragment);
+        if *of_page.borrow() != fragment {
+            write(&fragment, !state.embedded);
+            *of_page.borrow_mut() = fragment;
         }
-        let now = window().performance().map_or(0.0, |p| p.now());
-        let step = now - *last.borrow() > STEP_MS;
-        *last.borrow_mut() = now;
-        *of_page.borrow_mut() = fragment.clone();
-        write(&fragment, step && !state.embedded);
     });
+
+    let pending: Rc<Cell<Option<TimeoutHandle>>> = Rc::default();
+    let write_later = write_now.clone();
+    effect(move || {
+        state.scene.track();
+        if let Some(earlier) = pending.take() {
+            earlier.clear();
+        }
+        let write = write_later.clone();
+        pending.set(set_timeout_with_handle(move || write(), PAUSE).ok());
+    });
+    let leave = window_event_listener(leptos::ev::pagehide, move |_| write_now());
+    on_cleanup(move || leave.remove());
 
     let back = window_event_listener(leptos::ev::hashchange, move |_| {
         let (scene, problems) = read();

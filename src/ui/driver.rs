@@ -116,6 +116,12 @@ pub fn changed() {
     wake();
 }
 
+/// A canvas may have another extent now.
+pub fn resized() {
+    with(|driver| driver.canvases.moved());
+    changed();
+}
+
 /// What the host API needs to know.
 pub fn with_engine<T>(ask: impl FnOnce(&mut GpuEngine) -> T) -> Option<T> {
     with(|driver| driver.engine.as_mut().map(ask)).flatten()
@@ -220,7 +226,12 @@ impl Driver {
         if self.beat.observe(engine, now) {
             self.assembler.calculator().release();
         }
-        match self.canvases.settle(engine) {
+        let cells = state.layer.with_untracked(|layer| {
+            let seq_len = layer.shown()?.layer.seq_len;
+            let rect = state.scene.with_untracked(|scene| scene.rect(seq_len));
+            Some(rect.rows.max(rect.cols))
+        });
+        match self.canvases.settle(engine, cells) {
             Ok(true) => self.beat.changed(now),
             Ok(false) => {}
             Err(error) => return Err((state, error)),

@@ -1,6 +1,8 @@
 //! The layer output and what cutting W_O to rank r costs it.
 
 use leptos::html;
+use std::fmt::Write;
+
 use leptos::prelude::*;
 
 use crate::attention::low_rank;
@@ -105,30 +107,23 @@ fn Spectrum(
             )
         })
     };
-    let draw = move || {
+    let outline = move || {
         let bars = bars.get();
-        let kept = f64::from(rank.get()) / count().max(1) as f64 * bars.len() as f64;
         let width = 240.0 / bars.len().max(1) as f64;
-        bars.into_iter()
-            .enumerate()
-            .map(|(at, height)| {
-                let class = if (at as f64) < kept {
-                    "bar is-kept"
-                } else {
-                    "bar"
-                };
-                let height = (height * 64.0).max(0.5);
-                view! {
-                    <rect
-                        class=class
-                        x=format!("{:.2}", at as f64 * width)
-                        y=format!("{:.2}", 64.0 - height)
-                        width=format!("{:.2}", width * 0.8)
-                        height=format!("{height:.2}")
-                    />
-                }
-            })
-            .collect::<View>()
+        let mut path = String::new();
+        for (at, height) in bars.into_iter().enumerate() {
+            let (left, breadth) = (at as f64 * width, width * 0.8);
+            let height = (height * 64.0).max(0.5);
+            // Writing to a String does not fail.
+            let _ = write!(path, "M{left:.2} 64v-{height:.2}h{breadth:.2}V64z");
+        }
+        path
+    };
+    // The bars never change while the rank is dragged: a veil over those that are dropped is moved
+    // instead, which the browser does without painting.
+    let veil = move || {
+        let kept = f64::from(rank.get()) / count().max(1) as f64;
+        format!("scaleX({:.4})", (1.0 - kept).clamp(0.0, 1.0))
     };
     view! {
         <figure class="spectrum">
@@ -137,9 +132,12 @@ fn Spectrum(
                 when=move || count() != 0
                 fallback=move || view! { <p class="hint spectrum-wait">{t(words::SPECTRUM_WAIT)}</p> }
             >
-                <svg viewBox="0 0 240 64" preserveAspectRatio="none" role="img" aria-label=alt>
-                    {draw}
-                </svg>
+                <div class="spectrum-plot">
+                    <svg viewBox="0 0 240 64" preserveAspectRatio="none" role="img" aria-label=alt>
+                        <path d=outline />
+                    </svg>
+                    <div class="spectrum-veil" style:transform=veil></div>
+                </div>
             </Show>
         </figure>
     }

@@ -11,8 +11,8 @@ use js_sys::{Array, Object, Reflect, Uint8Array};
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
+use web_sys::Worker;
 use web_sys::{Blob as JsBlob, BlobPropertyBag, DedicatedWorkerGlobalScope, MessageEvent, Url};
-use web_sys::{Worker, WorkerOptions, WorkerType};
 
 use super::calc::{Answer, Ask, Blob, Calculator};
 
@@ -151,9 +151,11 @@ impl Client {
         let document = leptos::prelude::document();
         let base = document.base_uri()?.unwrap_or_default();
         let glue = Url::new_with_base("attnscope.js", &base)?.href();
-        // A blob, because in a sandboxed frame no script of any address is of the same origin.
+        // A blob, because in a sandboxed frame no script of any address is of the same origin; a
+        // classic worker with import(), because there Chromium fails module workers from blobs. A
+        // failed import is thrown again where the page hears of it.
         let script = format!(
-            "import init from {};\nonmessage = (e) => {{ onmessage = null; init({{ module_or_path: e.data }}); }};",
+            "onmessage = (e) => {{ onmessage = null; import({}).then((glue) => glue.default({{ module_or_path: e.data }})).catch((e) => setTimeout(() => {{ throw e; }})); }};",
             js_sys::JSON::stringify(&glue.into())?
         );
         let options = BlobPropertyBag::new();
@@ -161,10 +163,7 @@ impl Client {
         let blob =
             JsBlob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &options)?;
         let address = Url::create_object_url_with_blob(&blob)?;
-        let options = WorkerOptions::new();
-        options.set_type(WorkerType::Module);
-        let worker = Worker::new_with_options(&address, &options);
-        let worker = worker?;
+        let worker = Worker::new(&address)?;
         let client = self.clone();
         let heard = Closure::new(move |event: MessageEvent| client.hear(&event));
         worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));

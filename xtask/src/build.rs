@@ -20,11 +20,23 @@ pub fn main() -> Outcome {
     page()
 }
 
-/// Builds the page unless `dist/` holds it already.
+/// Builds the page unless `dist/` holds it already, and weighs it.
 ///
 /// # Errors
 /// When a tool is missing, the build fails, or the page is larger than its budget.
 pub fn page() -> Outcome {
+    compile()?.map_or(Ok(()), accept)
+}
+
+/// A page that was just built and not weighed yet: the fingerprint of what it was built from.
+#[must_use = "a page that nobody weighs is built again next time"]
+pub struct Fresh(String);
+
+/// Builds the page; `None` when `dist/` holds it already.
+///
+/// # Errors
+/// When a tool is missing or the build fails.
+pub fn compile() -> Outcome<Option<Fresh>> {
     let inputs = fingerprint::of(&files::root()).map_err(|why| {
         Failure::new(
             format!("the project's files cannot be read: {why}"),
@@ -34,7 +46,7 @@ pub fn page() -> Outcome {
     let stamp = files::dist().join(STAMP);
     if fs::read_to_string(&stamp).is_ok_and(|old| old == inputs) {
         say::done("the page in dist/ is up to date");
-        return Ok(());
+        return Ok(None);
     }
     tools::ensure()?;
     say::step(
@@ -49,20 +61,23 @@ pub fn page() -> Outcome {
     // trunk reads NO_COLOR as a flag that must be true or false.
     .env("NO_COLOR", "false")
     .show()?;
-    size()?;
-    fs::write(&stamp, inputs).map_err(|why| {
+    Ok(Some(Fresh(inputs)))
+}
+
+/// Weighs a fresh page and notes that it is up to date.
+///
+/// # Errors
+/// When it is larger than its budget.
+pub fn accept(Fresh(inputs): Fresh) -> Outcome {
+    say::step(
+        "weighing the page",
+        "wasm + js + css + html without layer data must stay below 300 kB brotli: the first picture waits for them",
+    );
+    Run::new("node", &["xtask/npm/size.mjs", "dist"]).show()?;
+    fs::write(files::dist().join(STAMP), inputs).map_err(|why| {
         Failure::new(
             format!("dist/{STAMP} cannot be written: {why}"),
             "check that dist/ can be written to",
         )
     })
-}
-
-/// Fails when the page is larger than its budget.
-fn size() -> Outcome {
-    say::step(
-        "weighing the page",
-        "wasm + js + css + html without layer data must stay below 300 kB brotli: the first picture waits for them",
-    );
-    Run::new("node", &["xtask/npm/size.mjs", "dist"]).show()
 }

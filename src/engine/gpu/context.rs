@@ -84,7 +84,6 @@ impl Context {
         if !webgpu_exists() {
             return Err(EngineError::NoWebGpu);
         }
-        let words = adapter_words();
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends: wgpu::Backends::VULKAN | wgpu::Backends::BROWSER_WEBGPU,
             ..wgpu::InstanceDescriptor::new_without_display_handle()
@@ -114,7 +113,7 @@ impl Context {
             .await
             .map_err(|why| EngineError::NoDevice(why.to_string()))?;
 
-        let words = words.await;
+        let words = adapter_words().await;
         let troubles = Arc::new(Troubles::default());
         let told = Arc::clone(&troubles);
         device.set_device_lost_callback(move |reason, message| {
@@ -241,36 +240,28 @@ fn adapter_name(info: &wgpu::AdapterInfo, words: String) -> String {
 }
 
 /// What the browser calls its adapter: vendor, architecture and description, where it tells them.
-/// wgpu 30 passes on the description alone, which most browsers leave empty. Asked of an adapter
-/// of its own (each can be used for one device only), while the first one is on its way.
+/// wgpu 30 passes on the description alone, which most browsers leave empty. `www/boot.js` has
+/// asked for an adapter of its own (each can be used for one device only).
 #[cfg(target_arch = "wasm32")]
-fn adapter_words() -> impl Future<Output = String> {
-    use js_sys::{Function, Promise, Reflect};
+async fn adapter_words() -> String {
     use wasm_bindgen::{JsCast, JsValue};
 
-    let get = |of: &JsValue, name: &str| Reflect::get(of, &name.into());
-    let asked = get(&js_sys::global(), "navigator")
-        .and_then(|navigator| get(&navigator, "gpu"))
-        .and_then(|gpu| {
-            let request: Function = get(&gpu, "requestAdapter")?.dyn_into()?;
-            request.call0(&gpu)?.dyn_into::<Promise>()
-        });
-    async move {
-        let words = async {
-            let adapter = wasm_bindgen_futures::JsFuture::from(asked?).await?;
-            let info = get(&adapter, "info")?;
-            let mut words: Vec<String> = Vec::new();
-            for name in ["vendor", "architecture", "description"] {
-                let word = get(&info, name)?.as_string().unwrap_or_default();
-                if !word.is_empty() && !words.iter().any(|w| w.eq_ignore_ascii_case(&word)) {
-                    words.push(word);
-                }
+    let get = |of: &JsValue, name: &str| js_sys::Reflect::get(of, &name.into());
+    let words = async {
+        let asked = get(&js_sys::global(), "attnscopeAdapter")?;
+        let adapter = wasm_bindgen_futures::JsFuture::from(asked.dyn_into::<js_sys::Promise>()?);
+        let info = get(&adapter.await?, "info")?;
+        let mut words: Vec<String> = Vec::new();
+        for name in ["vendor", "architecture", "description"] {
+            let word = get(&info, name)?.as_string().unwrap_or_default();
+            if !word.is_empty() && !words.iter().any(|w| w.eq_ignore_ascii_case(&word)) {
+                words.push(word);
             }
-            Ok::<_, JsValue>(words.join(" "))
-        };
-        // An adapter without a name is still an adapter.
-        words.await.unwrap_or_default()
-    }
+        }
+        Ok::<_, JsValue>(words.join(" "))
+    };
+    // An adapter without a name is still an adapter.
+    words.await.unwrap_or_default()
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -71,7 +71,7 @@ impl Heatmap {
                 &context.device,
                 "heatmap",
                 HEATMAP_BINDS,
-                wgpu::ShaderStages::FRAGMENT,
+                wgpu::ShaderStages::VERTEX_FRAGMENT,
             ),
             pipelines: HashMap::new(),
             tables,

@@ -321,11 +321,12 @@ fn map_colors(scene: &Scene, canvases: &Canvases) -> Colors {
 }
 
 fn colors(table: ColorTable, range: Option<(f32, f32)>, canvases: &Canvases) -> Colors {
+    let theme = canvases.theme();
     Colors {
         table,
         range,
-        ground: canvases.color("--map-ground").unwrap_or([255; 3]),
-        hatch: canvases.color("--map-hatch").unwrap_or([200; 3]),
+        ground: theme.ground,
+        hatch: theme.hatch,
     }
 }
 

@@ -10,8 +10,11 @@ use wasm_bindgen::JsCast;
 use super::REST_MS;
 use crate::engine::Engine;
 
-/// Frames that the device may have unfinished before the next one is drawn.
+/// Pieces of work that the device may have unfinished before the next frame is drawn.
 const IN_FLIGHT: u32 = 2;
+/// The same for a software adapter: it works on the cores that the page needs, so that a queue
+/// only makes the picture older.
+const IN_FLIGHT_SOFTWARE: u32 = 1;
 /// Some browsers tell about finished work only ten times a second; there the limit grows by the
 /// frames that fit into that delay.
 const FRAME_MS: f64 = 16.0;
@@ -105,7 +108,12 @@ impl Beat {
     /// Whether the device can take another frame.
     pub fn has_room(&self, engine: &impl Engine) -> bool {
         let delay = self.notice.map_or(0.0, |ms| (ms - 2.0 * FRAME_MS).max(0.0));
-        let limit = (IN_FLIGHT + (delay / FRAME_MS) as u32).min(MOST_IN_FLIGHT);
+        let base = if engine.capabilities().software {
+            IN_FLIGHT_SOFTWARE
+        } else {
+            IN_FLIGHT
+        };
+        let limit = (base + (delay / FRAME_MS) as u32).min(MOST_IN_FLIGHT);
         engine.in_flight() < limit
     }
 

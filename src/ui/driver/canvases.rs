@@ -1,12 +1,14 @@
 //! The canvases of the page: their sizes in device pixels and their surfaces.
 
+use std::cell::RefCell;
+
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlCanvasElement, ResizeObserver};
 
-use crate::engine::EngineError;
 use crate::engine::gpu::{GpuEngine, Slot};
+use crate::engine::{Engine, EngineError};
 
 /// The canvases of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +34,15 @@ impl From<CanvasSlot> for Slot {
 const SLOTS: [CanvasSlot; 3] = [CanvasSlot::Map, CanvasSlot::Strip, CanvasSlot::Output];
 /// Textures of WebGPU's default limits are no larger.
 const MAX_PIXELS: u32 = 8192;
+/// Edge of the map's drawing buffer that a software adapter fills in good time.
+const SPARING: u32 = 384;
 
 struct Canvas {
     element: HtmlCanvasElement,
+    /// Drawing buffer.
     size: (u32, u32),
+    /// Element in device pixels.
+    extent: (u32, u32),
     attached: bool,
     observer: ResizeObserver,
     _seen: Closure<dyn FnMut()>,
@@ -51,6 +58,22 @@ impl Drop for Canvas {
 #[derive(Default)]
 pub struct Canvases {
     slots: [Option<Canvas>; 3],
+    /// Whether an element may have another extent than the last time. Measuring makes the browser
+    /// lay the page out, so it is not done on every frame.
+    moved: bool,
+    /// Pixel ratio at the last measure.
+    ratio: f64,
+    /// Colours of the theme named by the root element.
+    theme: RefCell<Option<(String, ThemeColors)>>,
+}
+
+/// What the picture takes from the theme, as sRGB bytes.
+#[derive(Clone, Copy)]
+pub struct ThemeColors {
+    /// Behind everything.
+    pub ground: [u8; 3],
+    /// Hatch of masked cells.
+    pub hatch: [u8; 3],
 }
 
 impl Canvases {
@@ -61,7 +84,7 @@ impl Canvases {
         element: HtmlCanvasElement,
         engine: Option<&mut GpuEngine>,
     ) {
-        let seen = Closure::<dyn FnMut()>::new(super::changed);
+        let seen = Closure::<dyn FnMut()>::new(super::resized);
         let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) else {
             return;
         };
@@ -69,6 +92,7 @@ impl Canvases {
         let mut canvas = Canvas {
             element,
             size: (0, 0),
+            extent: (0, 0),
             attached: false,
             observer,
             _seen: seen,
@@ -77,6 +101,12 @@ impl Canvases {
             canvas.open(slot, engine);
         }
         self.slots[slot as usize] = Some(canvas);
+        self.moved = true;
+    }
+
+    /// An element may have another extent now.
+    pub fn moved(&mut self) {
+        self.moved = true;
     }
 
     /// A canvas has gone.
@@ -95,19 +125,38 @@ impl Canvases {
                 canvas.open(slot, engine);
             }
         }
+        self.moved = true;
     }
 
     /// Brings the drawing buffers to the size of their elements; returns whether one changed.
+    /// `cells` is the number of cells along the longer edge of the map.
     ///
     /// # Errors
     /// When the device cannot have a texture of that size.
-    pub fn settle(&mut self, engine: &mut GpuEngine) -> Result<bool, EngineError> {
+    pub fn settle(
+        &mut self,
+        engine: &mut GpuEngine,
+        cells: Option<u32>,
+    ) -> Result<bool, EngineError> {
+        let ratio = window().device_pixel_ratio();
+        let measure = std::mem::take(&mut self.moved) || ratio.to_bits() != self.ratio.to_bits();
+        self.ratio = ratio;
+        let software = engine.capabilities().software;
         let mut any = false;
         for slot in SLOTS {
             let Some(canvas) = &mut self.slots[slot as usize] else {
                 continue;
             };
-            let size = canvas.wanted();
+            if measure {
+                canvas.extent = canvas.pixels(ratio);
+            }
+            let size = match (slot, cells) {
+                (CanvasSlot::Map, Some(cells)) if software => {
+                    let (width, height) = canvas.extent;
+                    (sparing(width, cells), sparing(height, cells))
+                }
+                _ => canvas.extent,
+            };
             if size != canvas.size && canvas.attached {
                 canvas.size = size;
                 canvas.element.set_width(size.0);
@@ -116,7 +165,6 @@ impl Canvases {
                 any = true;
             }
         }
-        let ratio = window().device_pixel_ratio();
         engine.set_pixel_ratio(ratio as f32);
         Ok(any)
     }
@@ -134,8 +182,28 @@ impl Canvases {
             .is_some_and(|canvas| canvas.attached && (canvas.size.0 == 0 || canvas.size.1 == 0))
     }
 
-    /// A colour of the theme as sRGB bytes, from a custom property `#rrggbb`.
-    pub fn color(&self, property: &str) -> Option<[u8; 3]> {
+    /// Colours of the theme. Asking for a style makes the browser compute all of them, so they are
+    /// kept until the root element names another theme.
+    pub fn theme(&self) -> ThemeColors {
+        let name = document()
+            .document_element()
+            .and_then(|root| root.get_attribute("data-theme"))
+            .unwrap_or_default();
+        if let Some((kept, colors)) = &*self.theme.borrow()
+            && *kept == name
+        {
+            return *colors;
+        }
+        let colors = ThemeColors {
+            ground: self.color("--map-ground").unwrap_or([255; 3]),
+            hatch: self.color("--map-hatch").unwrap_or([200; 3]),
+        };
+        *self.theme.borrow_mut() = Some((name, colors));
+        colors
+    }
+
+    /// A custom property `#rrggbb`.
+    fn color(&self, property: &str) -> Option<[u8; 3]> {
         let canvas = self.slots.iter().flatten().next()?;
         let style = window().get_computed_style(&canvas.element).ok()??;
         let text = style.get_property_value(property).ok()?;
@@ -152,8 +220,8 @@ impl Canvas {
             .is_ok();
     }
 
-    fn wanted(&self) -> (u32, u32) {
-        let ratio = window().device_pixel_ratio();
+    /// Extent of the element in device pixels.
+    fn pixels(&self, ratio: f64) -> (u32, u32) {
         let pixels = |css: i32| {
             let wanted = (f64::from(css.max(0)) * ratio).round();
             (wanted as u32).min(MAX_PIXELS)
@@ -163,4 +231,15 @@ impl Canvas {
             pixels(self.element.client_height()),
         )
     }
+}
+
+/// Pixels of an edge on a software adapter, where every pixel costs as much as a cell: as many
+/// whole pixels a cell as [`SPARING`] holds, stretched by the browser (`image-rendering:
+/// pixelated`); never more than the element has, never fewer than cells if it has them.
+fn sparing(edge: u32, cells: u32) -> u32 {
+    let cells = cells.max(1);
+    if edge <= SPARING || cells >= SPARING {
+        return edge;
+    }
+    (SPARING / cells * cells).min(edge)
 }
