@@ -17,10 +17,16 @@ use attnscope::engine::gpu::variant::Variant;
 use attnscope::engine::{ColorTable, Pool};
 use attnscope::scene::Quantity;
 
+#[path = "../build/wgsl.rs"]
+mod wgsl;
+
 fn module(shader: Shader) -> naga::Module {
-    let source = shader.source();
-    let module = naga::front::wgsl::parse_str(&source)
-        .unwrap_or_else(|e| panic!("{}: {}", shader.name, e.emit_to_string(&source)));
+    parsed(shader, &shader.source())
+}
+
+fn parsed(shader: Shader, source: &str) -> naga::Module {
+    let module = naga::front::wgsl::parse_str(source)
+        .unwrap_or_else(|e| panic!("{}: {}", shader.name, e.emit_to_string(source)));
     naga::valid::Validator::new(
         naga::valid::ValidationFlags::all(),
         naga::valid::Capabilities::empty(),
@@ -34,6 +40,16 @@ fn module(shader: Shader) -> naga::Module {
 fn naga_accepts_every_shader() {
     for shader in shaders::ALL {
         module(shader);
+    }
+}
+
+#[test]
+fn the_shortened_text_of_the_page_means_the_same() {
+    for shader in shaders::ALL {
+        let short = wgsl::short(&shader.source());
+        assert!(!short.contains("//") && !short.contains("\n ") && !shader.source().contains("/*"));
+        let (full, short) = (module(shader), parsed(shader, &short));
+        assert_eq!(format!("{full:?}"), format!("{short:?}"), "{}", shader.name);
     }
 }
 

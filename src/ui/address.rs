@@ -10,6 +10,7 @@ use super::problem::Problem;
 use super::state::AppState;
 use crate::scene::Scene;
 use crate::scene::permalink::VERSION;
+use crate::ui::memo::effect;
 
 /// The address follows after so long a pause: each write costs the browser more than a picture,
 /// and what was passed through on the way is no undo step.
@@ -48,7 +49,7 @@ pub fn follow(state: AppState) {
 
     let pending: Rc<Cell<Option<TimeoutHandle>>> = Rc::default();
     let write_later = write_now.clone();
-    Effect::new(move |_| {
+    effect(move || {
         state.scene.track();
         if let Some(earlier) = pending.take() {
             earlier.clear();

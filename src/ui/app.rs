@@ -9,7 +9,9 @@ use crate::ui::controls::{Controls, is_shown};
 use crate::ui::derived::{Derived, lang_tag, part, t};
 use crate::ui::header::Header;
 use crate::ui::lesson::Lesson;
+use crate::ui::markup::{View, view};
 use crate::ui::measure::wishes;
+use crate::ui::memo::effect;
 use crate::ui::problems::Problems;
 use crate::ui::sentence::{Sentence, spoken};
 use crate::ui::share;
@@ -21,11 +23,11 @@ use crate::ui::{address, driver, host};
 use crate::words::page as words;
 
 /// The page. Provides [`AppState`] and [`Derived`] to everything inside.
-#[component]
+#[component(transparent)]
 pub fn App(
     /// The state; the driver writes to the same.
     app: AppState,
-) -> impl IntoView {
+) -> View {
     provide_context(app);
     let derived = Derived::new(app, wishes());
     provide_context(derived);
@@ -34,20 +36,20 @@ pub fn App(
     address::follow(app);
     host::expose(app, spoken(app, derived));
     if app.embedded {
-        view! { <Embedded /> }.into_any()
+        view! { <Embedded /> }
     } else {
-        view! { <Page /> }.into_any()
+        view! { <Page /> }
     }
 }
 
 /// Language, theme and title belong to the document, which no component owns.
 fn reach_outside(derived: Derived) {
-    Effect::new(move |_| {
+    effect(move || {
         let lang = derived.lang.get();
         document().set_title(words::TITLE.pick(lang));
         set_root("lang", lang_tag(lang));
     });
-    Effect::new(move |_| {
+    effect(move || {
         let theme = match derived.theme.get() {
             Theme::Light => "light",
             Theme::Dark => "dark",
@@ -63,8 +65,8 @@ fn set_root(name: &str, value: &str) {
     }
 }
 
-#[component]
-fn Page() -> impl IntoView {
+#[component(transparent)]
+fn Page() -> View {
     // A link to #map would replace the Scene in the address: focus instead.
     let skip = move |_| {
         let map = document().get_element_by_id("map");
@@ -96,8 +98,8 @@ fn Page() -> impl IntoView {
 }
 
 /// Only the map and the chosen controls, and a way to the full page.
-#[component]
-fn Embedded() -> impl IntoView {
+#[component(transparent)]
+fn Embedded() -> View {
     let app = AppState::get();
     let source = part(app, move |s| is_shown(s, true, Control::Source));
     let link = move || app.scene.with(share::link);

@@ -4,20 +4,21 @@ use leptos::prelude::*;
 
 use crate::layout::axis::{self, Labels};
 use crate::ui::derived::Derived;
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{Memo, memo};
 
 /// Characters of a label at most; on a phone fewer.
 const LONGEST: usize = 11;
 const LONGEST_NARROW: usize = 8;
 
 /// Labels of the queries (down the left side) or of the keys (along the top).
-#[component]
+#[component(transparent)]
 pub fn Axis(
     /// Queries rather than keys.
     rows: bool,
     /// Edge of the map in CSS pixels.
-    #[prop(into)]
-    extent: Signal<f64>,
-) -> impl IntoView {
+    extent: Memo<f64>,
+) -> View {
     let Derived {
         rect,
         tokens,
@@ -25,7 +26,7 @@ pub fn Axis(
         narrow,
         ..
     } = Derived::get();
-    let span = Memo::new(move |_| {
+    let span = memo(move || {
         let rect = rect.get();
         if rows {
             (rect.row, rect.rows)
@@ -33,7 +34,7 @@ pub fn Axis(
             (rect.col, rect.cols)
         }
     });
-    let fit = Memo::new(move |_| axis::labels(extent.get(), span.get().1));
+    let fit = memo(move || axis::labels(extent.get(), span.get().1));
     let longest = move || {
         if narrow.get() {
             LONGEST_NARROW
@@ -48,7 +49,7 @@ pub fn Axis(
                 .map_or_else(|| at.to_string(), |token| axis::shorten(token, longest()))
         })
     };
-    let hot = Memo::new(move |_| {
+    let hot = memo(move || {
         let (start, count) = span.get();
         let (i, j) = cell.get()?;
         let at = if rows { i } else { j };
@@ -78,7 +79,7 @@ pub fn Axis(
         let (start, count) = span.get();
         axis::labelled(start, count, fit.get().step)
             .map(|at| label(at, false))
-            .collect_view()
+            .collect::<View>()
     };
     let class = if rows { "axis axis-q" } else { "axis axis-k" };
     view! {

@@ -11,7 +11,9 @@ use crate::ui::controls::is_shown;
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver::{self, CanvasSlot};
 use crate::ui::legend::{self, Legend};
+use crate::ui::markup::{View, view};
 use crate::ui::measure::measured;
+use crate::ui::memo::{Memo, effect, memo, taker};
 use crate::ui::pointer::Pointer;
 use crate::ui::state::{AppState, LayerState};
 use crate::ui::strip::Strip;
@@ -21,8 +23,8 @@ use crate::words::{board as words, number};
 const CROWDED: u32 = 128;
 
 /// The whole middle of the page.
-#[component]
-pub fn Board() -> impl IntoView {
+#[component(transparent)]
+pub fn Board() -> View {
     let app = AppState::get();
     let view = part(app, move |s| is_shown(s, app.embedded, Control::View));
     let heads = part(app, move |s| is_shown(s, app.embedded, Control::Heads));
@@ -33,7 +35,7 @@ pub fn Board() -> impl IntoView {
     let outer = measured(plot);
     let narrow = Derived::get().narrow;
     // Beside the map the strip is as high as it; under it, as wide as everything.
-    let room = Memo::new(move |_| {
+    let room = memo(move || {
         if narrow.get() {
             outer.get().0
         } else {
@@ -49,8 +51,8 @@ pub fn Board() -> impl IntoView {
                 <p class="axis-title axis-title-q">
                     <span>{t(words::QUERY_AXIS)}</span>
                 </p>
-                <Axis rows=false extent=Signal::derive(move || extent.get().0) />
-                <Axis rows=true extent=Signal::derive(move || extent.get().1) />
+                <Axis rows=false extent=memo(move || extent.get().0) />
+                <Axis rows=true extent=memo(move || extent.get().1) />
                 <div class="map" node_ref=frame>
                     <MapCanvas node=node pointer=pointer />
                 </div>
@@ -64,13 +66,13 @@ pub fn Board() -> impl IntoView {
 }
 
 /// Weights or score, the legend, the range, zoom.
-#[component]
+#[component(transparent)]
 fn Toolbar(
     /// Whether the switches are on screen.
     view: Memo<bool>,
     /// Zooms.
     pointer: Pointer,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let signed = part(app, legend::is_signed);
@@ -100,7 +102,7 @@ fn Toolbar(
                         Item::named(Quantity::Score, words::SCORE),
                     ]
                     value=part(app, |s| s.view.quantity)
-                    set=Callback::new(move |to| app.change(|s| s.view.quantity = to))
+                    set=taker(move |to| app.change(|s| s.view.quantity = to))
                     look="segments bare"
                 />
             </Show>
@@ -155,13 +157,13 @@ fn Toolbar(
 }
 
 /// The canvas, and above it what takes the pointer and shows the marks.
-#[component]
+#[component(transparent)]
 fn MapCanvas(
     /// The element that takes the pointer.
     node: NodeRef<html::Div>,
     /// What it does.
     pointer: Pointer,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let Derived {
         lang,
@@ -171,7 +173,7 @@ fn MapCanvas(
         ..
     } = Derived::get();
     let canvas = NodeRef::<html::Canvas>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(canvas) = canvas.get() {
             driver::attach(CanvasSlot::Map, canvas);
         }
@@ -257,8 +259,8 @@ fn MapCanvas(
 }
 
 /// One line about the cell under the pointer or cursor; it keeps its place when there is none.
-#[component]
-fn Readout() -> impl IntoView {
+#[component(transparent)]
+fn Readout() -> View {
     let app = AppState::get();
     let derived = Derived::get();
     let text = move || {

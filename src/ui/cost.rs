@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use crate::attention::cost::{self, Flops, PositionCost, Sizes};
 use crate::scene::{Mechanism, Scene};
 use crate::ui::derived::{self, Derived, t};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{Memo, memo};
 use crate::ui::state::AppState;
 use crate::words::{Text, number, side as words};
 
@@ -55,11 +57,11 @@ fn count(scene: &Scene, sizes: derived::Sizes) -> Counted {
 }
 
 /// The cost panel.
-#[component]
-pub fn Cost() -> impl IntoView {
+#[component(transparent)]
+pub fn Cost() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let counted = Memo::new(move |_| app.scene.with(|scene| count(scene, sizes.get())));
+    let counted = memo(move || app.scene.with(|scene| count(scene, sizes.get())));
     let intro = move || {
         let s = sizes.get();
         words::COST_INTRO.fill(
@@ -130,11 +132,11 @@ pub fn Cost() -> impl IntoView {
 }
 
 /// What the CJAR text says, what can be counted for it, and what follows.
-#[component]
+#[component(transparent)]
 fn Claims(
     /// Counts of the picture.
     counted: Memo<Counted>,
-) -> impl IntoView {
+) -> View {
     let lang = Derived::get().lang;
     let time = move || {
         let Counted { full, now, .. } = counted.get();

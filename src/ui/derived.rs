@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::layout::zoom;
 use crate::scene::{Lang, Rect, Scene, Source, Text as Passage, Theme};
+use crate::ui::memo::{Memo, memo};
 use crate::ui::state::AppState;
 use crate::words::{self, Text};
 
@@ -73,8 +74,8 @@ impl Derived {
     pub fn new(app: AppState, wishes: Wishes) -> Self {
         let lang = part(app, |s| s.lang);
         let theme = part(app, |s| s.theme);
-        let lang = Memo::new(move |_| lang.get().unwrap_or(wishes.lang));
-        let theme = Memo::new(move |_| {
+        let lang = memo(move || lang.get().unwrap_or(wishes.lang));
+        let theme = memo(move || {
             theme.get().unwrap_or(if wishes.dark.get() {
                 Theme::Dark
             } else {
@@ -82,7 +83,7 @@ impl Derived {
             })
         });
         let source = part(app, |s| s.source.clone());
-        let sizes = Memo::new(move |_| {
+        let sizes = memo(move || {
             let expected = source.with(Sizes::expected);
             app.layer.with(|state| {
                 state.shown().map_or(expected, |shown| Sizes {
@@ -96,7 +97,7 @@ impl Derived {
                 })
             })
         });
-        let tokens = Memo::new(move |_| {
+        let tokens = memo(move || {
             app.layer.with(|state| {
                 state
                     .shown()
@@ -109,13 +110,13 @@ impl Derived {
             lang,
             theme,
             sizes,
-            head: Memo::new(move |_| {
+            head: memo(move || {
                 let heads = sizes.get().heads as usize;
                 app.scene.with(|s| s.head(heads)) as u32
             }),
             tokens,
-            rect: Memo::new(move |_| zoom::shown(asked.get(), sizes.get().seq_len)),
-            cell: Memo::new(move |_| {
+            rect: memo(move || zoom::shown(asked.get(), sizes.get().seq_len)),
+            cell: memo(move || {
                 let seq_len = sizes.get().seq_len;
                 app.hover
                     .get()
@@ -155,7 +156,7 @@ pub fn part<T>(app: AppState, of: impl Fn(&Scene) -> T + Send + Sync + 'static) 
 where
     T: PartialEq + Send + Sync + 'static,
 {
-    Memo::new(move |_| app.scene.with(&of))
+    memo(move || of(&app.scene.read()))
 }
 
 /// A text in the language on screen.

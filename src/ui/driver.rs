@@ -23,6 +23,7 @@ use super::worker::Client;
 use crate::engine::gpu::GpuEngine;
 use crate::engine::{Engine, EngineError};
 use crate::scene::Scene;
+use crate::ui::memo::{effect, memo};
 
 pub use self::canvases::CanvasSlot;
 
@@ -63,20 +64,20 @@ pub fn start(state: AppState) {
     beat::watch_input();
     spawn_local(open_engine(state));
 
-    let source = Memo::new(move |_| state.scene.with(|scene| scene.source.clone()));
-    Effect::new(move |_| {
+    let source = memo(move || state.scene.with(|scene| scene.source.clone()));
+    effect(move || {
         // Read, not only tracked: a memo that nobody reads never runs.
         let _ = source.get();
         loader.load(&state.scene.get_untracked());
     });
-    Effect::new(move |_| {
+    effect(move || {
         state.scene.track();
         state.layer.track();
         state.engine.track();
         state.strip.track();
         changed();
     });
-    Effect::new(move |_| {
+    effect(move || {
         state.hover.track();
         state.scene.track();
         state.layer.track();

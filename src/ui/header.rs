@@ -5,14 +5,15 @@ use leptos::prelude::*;
 use crate::scene::{Lang, Theme};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::lesson::Menu;
+use crate::ui::markup::{View, view};
 use crate::ui::share::Share;
 use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
 use crate::words::page as words;
 
 /// The header of the full page.
-#[component]
-pub fn Header() -> impl IntoView {
+#[component(transparent)]
+pub fn Header() -> View {
     view! {
         <header class="top">
             <h1 class="brand">
@@ -33,8 +34,8 @@ pub fn Header() -> impl IntoView {
 }
 
 /// The mark: a small banded map.
-#[component]
-fn Mark() -> impl IntoView {
+#[component(transparent)]
+fn Mark() -> View {
     let cells = (0..4).flat_map(|i| {
         (0..4).filter_map(move |j: i32| {
             let near: i32 = (i - j).abs();
@@ -48,14 +49,14 @@ fn Mark() -> impl IntoView {
                     let class = if near == 0 { "brand-strong" } else { "brand-faint" };
                     view! { <rect class=class x=x y=y width="4" height="4" rx="1" /> }
                 })
-                .collect_view()}
+                .collect::<View>()}
         </svg>
     }
 }
 
 /// 中 / EN.
-#[component]
-pub fn LanguageSwitch() -> impl IntoView {
+#[component(transparent)]
+pub fn LanguageSwitch() -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let other = move || match lang.get_untracked() {
@@ -78,8 +79,8 @@ pub fn LanguageSwitch() -> impl IntoView {
 }
 
 /// System, light, dark, in turn.
-#[component]
-pub fn ThemeSwitch() -> impl IntoView {
+#[component(transparent)]
+pub fn ThemeSwitch() -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let theme = part(app, |s| s.theme);

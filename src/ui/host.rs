@@ -10,6 +10,7 @@ use super::driver;
 use super::state::{AppState, EngineState};
 use crate::engine::Engine;
 use crate::scene::{LessonId, Scene};
+use crate::ui::memo::Memo;
 
 /// Puts the API on the window. `sentence` is the sentence on screen.
 ///

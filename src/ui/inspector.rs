@@ -6,16 +6,18 @@ use crate::attention::config::Reading;
 use crate::scene::{Mechanism, Quantity};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver;
+use crate::ui::markup::{View, view};
+use crate::ui::memo::memo;
 use crate::ui::state::{AppState, CellNumbers};
 use crate::words::{Text, number, side as words};
 
 /// The worked numbers of the hovered or locked cell.
-#[component]
-pub fn Inspector() -> impl IntoView {
+#[component(transparent)]
+pub fn Inspector() -> View {
     let app = AppState::get();
     let derived = Derived::get();
     let locked = part(app, |s| s.view.cell);
-    let has_cell = Memo::new(move |_| derived.cell.get().is_some());
+    let has_cell = memo(move || derived.cell.get().is_some());
     let is_locked = move || locked.get().is_some() && derived.cell.get() == locked.get();
     let token = move |query: bool| {
         let at = derived.cell.get().map(|(i, j)| if query { i } else { j });
@@ -54,11 +56,11 @@ pub fn Inspector() -> impl IntoView {
 }
 
 /// The table of one cell's numbers.
-#[component]
+#[component(transparent)]
 fn Numbers(
     /// In f64, from the same q, k, P, s as the picture.
     numbers: CellNumbers,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let (cjar, reading, quantity) = app.scene.with_untracked(|s| {
@@ -128,7 +130,6 @@ fn Numbers(
                         <span class="drawn-value">{value}</span>
                         <span class=class title=t(words::DRAWN_EQUAL_HINT)>{text}</span>
                     }
-                        .into_any()
                 }
                 None => {
                     view! {
@@ -136,7 +137,6 @@ fn Numbers(
                             {t(words::READ_BACK)}
                         </button>
                     }
-                        .into_any()
                 }
             }}
         </div>

@@ -6,6 +6,8 @@ use crate::attention::config::Reading;
 use crate::engine::{ColorTable, colors};
 use crate::scene::{Mechanism, Quantity, Range, Scene};
 use crate::ui::derived::{Derived, part, t};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::memo;
 use crate::ui::state::AppState;
 use crate::words::{board as words, number};
 
@@ -52,12 +54,12 @@ fn gradient(table: ColorTable) -> String {
 }
 
 /// Colours, numbers, and what the hatch means.
-#[component]
-pub fn Legend() -> impl IntoView {
+#[component(transparent)]
+pub fn Legend() -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let table = part(app, table);
-    let ends = Memo::new(move |_| {
+    let ends = memo(move || {
         let drawn = app.report.with(|report| report.map_range);
         app.scene.with(|scene| ends(scene, drawn))
     });

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::scene::{LessonId, Scene};
 use crate::ui::derived::{part, t};
+use crate::ui::markup::{View, view};
 use crate::ui::state::AppState;
 use crate::words::{lessons as words, page};
 
@@ -21,8 +22,8 @@ pub fn open(app: AppState, id: LessonId) {
 }
 
 /// The text of the scene that is open, if one is.
-#[component]
-pub fn Lesson() -> impl IntoView {
+#[component(transparent)]
+pub fn Lesson() -> View {
     let app = AppState::get();
     let lesson = part(app, |s| s.lesson);
     let card = move |id: LessonId| {
@@ -57,12 +58,12 @@ pub fn Lesson() -> impl IntoView {
             </section>
         }
     };
-    move || lesson.get().map(card)
+    view! { {move || lesson.get().map(card)} }
 }
 
 /// The menu of starter scenes.
-#[component]
-pub fn Menu() -> impl IntoView {
+#[component(transparent)]
+pub fn Menu() -> View {
     let app = AppState::get();
     let current = part(app, |s| s.lesson);
     let items = LessonId::ALL.map(|id| {

@@ -6,6 +6,7 @@ use leptos::web_sys;
 use wasm_bindgen::prelude::*;
 
 use crate::ui::derived::Wishes;
+use crate::ui::memo::effect;
 use crate::words;
 
 /// Width and height of an element in CSS pixels, followed as long as its owner lives.
@@ -18,7 +19,7 @@ where
     let held = StoredValue::new_local(
         None::<(web_sys::ResizeObserver, Closure<dyn FnMut(js_sys::Array)>)>,
     );
-    Effect::new(move |_| {
+    effect(move || {
         let Some(element) = node.get() else { return };
         let target: web_sys::Element = element.into();
         let watched = target.clone();

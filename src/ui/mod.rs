@@ -16,7 +16,9 @@ pub mod inspector;
 pub mod legend;
 pub mod lesson;
 pub mod loader;
+pub mod markup;
 pub mod measure;
+pub mod memo;
 pub mod output;
 pub mod pointer;
 pub mod problem;
@@ -42,7 +44,8 @@ pub fn start() {
     let (scene, problems) = address::read();
     let state = state::AppState::new(scene, embedded());
     state.problems.set(problems);
-    mount_to_body(move || view! { <app::App app=state /> });
+    // leptos brings the owner of all signals; the nodes are ours.
+    mount_to_body(move || markup::mount(&markup::view! { <app::App app=state /> }));
 }
 
 /// Whether this page is the embedded one.

@@ -10,6 +10,8 @@ use crate::scene::Mechanism;
 use crate::ui::controls::rank::{OutputRank, energy_kept};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver::{self, CanvasSlot};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{Memo, effect, memo};
 use crate::ui::state::AppState;
 use crate::words::{number, side as words};
 
@@ -17,12 +19,12 @@ use crate::words::{number, side as words};
 const BARS: usize = 96;
 
 /// Output canvas, rank, spectrum, errors.
-#[component]
-pub fn Output() -> impl IntoView {
+#[component(transparent)]
+pub fn Output() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let canvas = NodeRef::<html::Canvas>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(canvas) = canvas.get() {
             driver::attach(CanvasSlot::Output, canvas);
         }
@@ -30,7 +32,7 @@ pub fn Output() -> impl IntoView {
     on_cleanup(|| driver::detach(CanvasSlot::Output));
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
     let asked = part(app, |s| s.cjar.out_rank);
-    let rank = Memo::new(move |_| {
+    let rank = memo(move || {
         let d = sizes.get().model_dim().max(1);
         if cjar.get() {
             asked.get().unwrap_or(d).clamp(1, d)
@@ -82,14 +84,14 @@ pub fn Output() -> impl IntoView {
 }
 
 /// σ of W_O as bars; the kept ones in the role colour.
-#[component]
+#[component(transparent)]
 fn Spectrum(
     /// r.
     rank: Memo<u32>,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
-    let bars = Memo::new(move |_| app.sigma.with(|sigma| heights(sigma)));
+    let bars = memo(move || app.sigma.with(|sigma| heights(sigma)));
     let count = move || app.sigma.with(|sigma| sigma.len());
     let alt = move || {
         app.sigma.with(|sigma| {
@@ -152,11 +154,11 @@ fn heights(sigma: &[f32]) -> Vec<f64> {
 }
 
 /// Energy, errors, parameters.
-#[component]
+#[component(transparent)]
 fn Errors(
     /// r.
     rank: Memo<u32>,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let kept = move || {

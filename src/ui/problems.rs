@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use crate::engine::EngineError;
 use crate::scene::Lang;
 use crate::ui::derived::{Derived, t};
+use crate::ui::markup::{View, each, view};
+use crate::ui::memo::memo;
 use crate::ui::problem::Problem;
 use crate::ui::state::AppState;
 use crate::words::{page, problems as words};
@@ -66,15 +68,22 @@ pub fn short_reason(error: &EngineError, lang: Lang) -> &'static str {
 }
 
 /// All problems, newest last.
-#[component]
-pub fn Problems() -> impl IntoView {
+#[component(transparent)]
+pub fn Problems() -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
-    let item = move |(at, problem): (usize, Problem)| {
-        let by_hand = match &problem {
-            Problem::Clipboard(text) => Some(text.clone()),
-            _ => None,
+    let item = move |at: usize| {
+        let text = move || {
+            let lang = lang.get();
+            app.problems
+                .with(|all| all.get(at).map(|problem| sentence(problem, lang)))
         };
+        let by_hand = memo(move || {
+            app.problems.with(|all| match all.get(at) {
+                Some(Problem::Clipboard(text)) => Some(text.clone()),
+                _ => None,
+            })
+        });
         let dismiss = move |_| {
             app.problems.update(|all| {
                 if at < all.len() {
@@ -84,15 +93,23 @@ pub fn Problems() -> impl IntoView {
         };
         view! {
             <div class="problem" role="alert">
-                <p>{sentence(&problem, lang.get())}</p>
-                {by_hand
-                    .map(|text| {
-                        view! {
-                            <textarea class="by-hand" readonly rows="3" aria-label=t(page::SHARE)>
-                                {text}
-                            </textarea>
-                        }
-                    })}
+                <p>{text}</p>
+                {move || {
+                    by_hand
+                        .get()
+                        .map(|text| {
+                            view! {
+                                <textarea
+                                    class="by-hand"
+                                    readonly
+                                    rows="3"
+                                    aria-label=t(page::SHARE)
+                                >
+                                    {text}
+                                </textarea>
+                            }
+                        })
+                }}
                 <button
                     type="button"
                     class="icon"
@@ -107,7 +124,7 @@ pub fn Problems() -> impl IntoView {
     };
     view! {
         <div class="problems">
-            {move || app.problems.get().into_iter().enumerate().map(item).collect_view()}
+            {each(move || app.problems.with(Vec::len), item)}
         </div>
     }
 }

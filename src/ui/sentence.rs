@@ -4,6 +4,8 @@ use leptos::prelude::*;
 
 use crate::ui::controls::rank::energy_kept;
 use crate::ui::derived::Derived;
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{Memo, memo};
 use crate::ui::reach::Reach;
 use crate::ui::state::AppState;
 use crate::words::sentence::{self, Facts};
@@ -11,7 +13,7 @@ use crate::words::sentence::{self, Facts};
 /// The sentence on screen, for the page and for whoever asks from outside; empty until there are
 /// numbers to make it from.
 pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
-    Memo::new(move |_| {
+    memo(move || {
         let lang = derived.lang.get();
         derived.tokens.with(|tokens| {
             app.summary.with(|known| {
@@ -41,8 +43,8 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
 }
 
 /// The sentence.
-#[component]
-pub fn Sentence() -> impl IntoView {
+#[component(transparent)]
+pub fn Sentence() -> View {
     let text = spoken(AppState::get(), Derived::get());
     view! {
         <p class="sentence" aria-live="polite">

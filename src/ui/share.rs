@@ -6,6 +6,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::scene::Scene;
 use crate::ui::derived::t;
+use crate::ui::markup::{View, view};
 use crate::ui::problem::Problem;
 use crate::ui::state::AppState;
 use crate::words::{Text, page as words};
@@ -38,8 +39,8 @@ pub fn embed_code(scene: &Scene, title: &str) -> String {
 }
 
 /// The share menu.
-#[component]
-pub fn Share() -> impl IntoView {
+#[component(transparent)]
+pub fn Share() -> View {
     let app = AppState::get();
     let copied = RwSignal::new(None::<&'static str>);
     let title = t(words::TITLE);

@@ -6,6 +6,7 @@ use crate::scene::Panel;
 use crate::ui::cost::Cost;
 use crate::ui::derived::{part, t};
 use crate::ui::inspector::Inspector;
+use crate::ui::markup::{View, view};
 use crate::ui::output::Output;
 use crate::ui::state::AppState;
 use crate::words::{Text, side as words};
@@ -17,8 +18,8 @@ const TABS: [(Panel, Text, &str); 3] = [
 ];
 
 /// Tabs and the open panel.
-#[component]
-pub fn Side() -> impl IntoView {
+#[component(transparent)]
+pub fn Side() -> View {
     let app = AppState::get();
     let open = part(app, |s| s.view.panel);
     let choose = move |panel| app.change(|s| s.view.panel = panel);
@@ -62,9 +63,9 @@ pub fn Side() -> impl IntoView {
         </div>
         <div class="panel" id="panel" role="tabpanel" aria-labelledby=label>
             {move || match open.get() {
-                Panel::Cell => view! { <Inspector /> }.into_any(),
-                Panel::Output => view! { <Output /> }.into_any(),
-                Panel::Cost => view! { <Cost /> }.into_any(),
+                Panel::Cell => view! { <Inspector /> },
+                Panel::Output => view! { <Output /> },
+                Panel::Cost => view! { <Cost /> },
             }}
         </div>
     }

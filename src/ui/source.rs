@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use crate::scene::{MAX_SEQ_LEN, Pattern, Source, Text as Passage};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver;
+use crate::ui::markup::{View, each, view};
+use crate::ui::memo::{Memo, memo, taker};
 use crate::ui::state::{AppState, LayerState};
 use crate::words::{self, page as words_page};
 
@@ -20,8 +22,8 @@ const PATTERNS: [Pattern; 4] = [
 ];
 
 /// Source, and what the source needs: layer, or length and seed; then the head.
-#[component]
-pub fn SourcePick() -> impl IntoView {
+#[component(transparent)]
+pub fn SourcePick() -> View {
     let app = AppState::get();
     let Derived { sizes, head, .. } = Derived::get();
     let chosen = part(app, |s| match s.source {
@@ -38,7 +40,7 @@ pub fn SourcePick() -> impl IntoView {
             s.view.cell = None;
         });
     };
-    let real = Memo::new(move |_| chosen.get() < PASSAGES.len());
+    let real = memo(move || chosen.get() < PASSAGES.len());
     let option =
         |at: usize, text: words::Text| view! { <option value=at.to_string()>{t(text)}</option> };
     view! {
@@ -58,14 +60,14 @@ pub fn SourcePick() -> impl IntoView {
                         .iter()
                         .enumerate()
                         .map(|(at, text)| option(at, words_page::passage(*text)))
-                        .collect_view()}
+                        .collect::<View>()}
                 </optgroup>
                 <optgroup label=t(words_page::GROUP_SYNTHETIC)>
                     {PATTERNS
                         .iter()
                         .enumerate()
                         .map(|(at, p)| option(PASSAGES.len() + at, words_page::pattern(*p)))
-                        .collect_view()}
+                        .collect::<View>()}
                 </optgroup>
             </select>
         </label>
@@ -73,7 +75,7 @@ pub fn SourcePick() -> impl IntoView {
             <Number
                 id="layer"
                 label=words_page::LAYER
-                count=Signal::derive(|| u32::from(LAYERS))
+                count=memo(|| u32::from(LAYERS))
                 value=part(
                     app,
                     |s| match s.source {
@@ -81,7 +83,7 @@ pub fn SourcePick() -> impl IntoView {
                         Source::Synthetic { .. } => 0,
                     },
                 )
-                set=Callback::new(move |to: u32| {
+                set=taker(move |to: u32| {
                     app.change(|s| {
                         if let Source::MiniLm { layer, .. } = &mut s.source {
                             *layer = to as u8;
@@ -93,9 +95,9 @@ pub fn SourcePick() -> impl IntoView {
         <Number
             id="head"
             label=words_page::HEAD
-            count=Signal::derive(move || sizes.get().heads)
+            count=memo(move || sizes.get().heads)
             value=head
-            set=Callback::new(move |to| app.change(|s| s.view.head = to))
+            set=taker(move |to| app.change(|s| s.view.head = to))
         />
         <Loading />
     }
@@ -124,32 +126,26 @@ fn chosen_source(now: &Source, at: usize) -> Source {
 }
 
 /// A select of the numbers 0 .. count.
-#[component]
+#[component(transparent)]
 fn Number(
     /// Element id.
     id: &'static str,
     /// What is numbered.
     label: words::Text,
     /// How many there are.
-    #[prop(into)]
-    count: Signal<u32>,
+    count: Memo<u32>,
     /// Which one.
-    #[prop(into)]
-    value: Signal<u32>,
+    value: Memo<u32>,
     /// Takes a choice.
     set: Callback<u32>,
-) -> impl IntoView {
-    let count = Memo::new(move |_| count.get());
-    let options = move || {
-        (0..count.get())
-            .map(|n| {
-                view! {
-                    <option value=n.to_string() selected=move || value.get() == n>
-                        {n}
-                    </option>
-                }
-            })
-            .collect_view()
+) -> View {
+    let count = memo(move || count.get());
+    let option = move |at: usize| {
+        view! {
+            <option value=at.to_string() selected=move || value.get() as usize == at>
+                {at}
+            </option>
+        }
     };
     view! {
         <label class="field" for=id>
@@ -166,15 +162,15 @@ fn Number(
                     }
                 }
             >
-                {options}
+                {each(move || count.get() as usize, option)}
             </select>
         </label>
     }
 }
 
 /// L and seed of a synthetic layer.
-#[component]
-fn SyntheticSizes() -> impl IntoView {
+#[component(transparent)]
+fn SyntheticSizes() -> View {
     let app = AppState::get();
     let both = part(app, |s| match s.source {
         Source::Synthetic { seq_len, seed, .. } => (seq_len, seed),
@@ -222,11 +218,11 @@ fn SyntheticSizes() -> impl IntoView {
 }
 
 /// How far a download is, and a way out of it.
-#[component]
-fn Loading() -> impl IntoView {
+#[component(transparent)]
+fn Loading() -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
-    let progress = Memo::new(move |_| {
+    let progress = memo(move || {
         app.layer.with(|layer| match layer {
             LayerState::Loading { done, total, .. } => Some((*done, *total)),
             _ => None,

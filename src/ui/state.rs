@@ -68,6 +68,15 @@ impl AppState {
 
     /// Changes the Scene; the only way in which controls do.
     pub fn change(&self, edit: impl FnOnce(&mut Scene)) {
+        let mut edit = Some(edit);
+        self.change_scene(&mut |scene| {
+            if let Some(edit) = edit.take() {
+                edit(scene);
+            }
+        });
+    }
+
+    fn change_scene(&self, edit: &mut dyn FnMut(&mut Scene)) {
         self.scene.update(edit);
     }
 }

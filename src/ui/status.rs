@@ -4,14 +4,16 @@ use leptos::prelude::*;
 
 use crate::engine::EngineError;
 use crate::ui::derived::{Derived, Sizes, t};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::memo;
 use crate::ui::problems;
 use crate::ui::reach::Reach;
 use crate::ui::state::{AppState, EngineState};
 use crate::words::{number, page as words};
 
 /// Engine, GPU time, L, H, d, keys per row.
-#[component]
-pub fn Status() -> impl IntoView {
+#[component(transparent)]
+pub fn Status() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let engine = move || {
@@ -56,7 +58,7 @@ pub fn Status() -> impl IntoView {
             .with(|e| matches!(e, EngineState::Ready(can) if can.timestamps));
         (!timers).then(|| words::GPU_TIME_NONE.pick(lang.get()))
     };
-    let keys = Memo::new(move |_| app.scene.with(|s| Reach::of(s, sizes.get().seq_len).keys()));
+    let keys = memo(move || app.scene.with(|s| Reach::of(s, sizes.get().seq_len).keys()));
     let size = move |name: &'static str, value: fn(Sizes) -> u32| {
         view! {
             <span class="fact">

@@ -6,15 +6,17 @@ use leptos::prelude::*;
 use crate::layout::strip::{GAP, StripGrid};
 use crate::ui::derived::{Derived, t};
 use crate::ui::driver::{self, CanvasSlot};
+use crate::ui::markup::{View, each, view};
+use crate::ui::memo::{Memo, effect, memo};
 use crate::ui::state::AppState;
 use crate::words::board as words;
 
 /// The strip: beside the map where there is room, under it on a phone.
-#[component]
+#[component(transparent)]
 pub fn Strip(
     /// CSS pixels that it may take: across on a phone, down elsewhere.
     room: Memo<f64>,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let Derived {
         lang,
@@ -23,13 +25,13 @@ pub fn Strip(
         ..
     } = Derived::get();
     let canvas = NodeRef::<html::Canvas>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(canvas) = canvas.get() {
             driver::attach(CanvasSlot::Strip, canvas);
         }
     });
     on_cleanup(|| driver::detach(CanvasSlot::Strip));
-    let grid = Memo::new(move |_| {
+    let grid = memo(move || {
         let (room, heads) = (room.get(), sizes.get().heads);
         if narrow.get() {
             StripGrid::across(heads, room)
@@ -37,9 +39,9 @@ pub fn Strip(
             StripGrid::down(heads, room)
         }
     });
-    Effect::new(move |_| app.strip.set(grid.get()));
+    effect(move || app.strip.set(grid.get()));
     let chosen = Derived::get().head;
-    let heads = Memo::new(move |_| sizes.get().heads);
+    let heads = memo(move || sizes.get().heads);
     let button = move |head: u32| {
         let name = move || words::HEAD_PICK.fill(lang.get(), &[("head", &head.to_string())]);
         let place = move |at: u32| pixels(f64::from(at) * (grid.get().edge + GAP));
@@ -69,7 +71,7 @@ pub fn Strip(
             style:height=move || pixels(grid.get().size().1)
         >
             <canvas node_ref=canvas class="canvas" aria-hidden="true"></canvas>
-            {move || (0..heads.get()).map(button).collect_view()}
+            {each(move || heads.get() as usize, move |head| button(head as u32))}
         </div>
     }
 }

@@ -20,11 +20,23 @@ impl Shader {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 macro_rules! part {
     ($stem:literal) => {
         (
             $stem,
             include_str!(concat!("../../../shaders/", $stem, ".wgsl")),
+        )
+    };
+}
+
+/// The page carries them shortened by `build/`.
+#[cfg(target_arch = "wasm32")]
+macro_rules! part {
+    ($stem:literal) => {
+        (
+            $stem,
+            include_str!(concat!(env!("OUT_DIR"), "/", $stem, ".wgsl")),
         )
     };
 }

@@ -8,6 +8,8 @@ use crate::attention::config::Reading;
 use crate::layout::slider::Track;
 use crate::scene::{Bias, BiasShape, Cjar, Scene};
 use crate::ui::derived::{Derived, part, t};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{memo, taker};
 use crate::ui::state::AppState;
 use crate::words::{Text, controls as words};
 
@@ -63,14 +65,14 @@ const VALUES: Which = Which {
 };
 
 /// P_K.
-#[component]
-pub fn KeyBias() -> impl IntoView {
+#[component(transparent)]
+pub fn KeyBias() -> View {
     view! { <BiasControl which=KEYS /> }
 }
 
 /// P_V: it never moves the map, so it is folded.
-#[component]
-pub fn ValueBias() -> impl IntoView {
+#[component(transparent)]
+pub fn ValueBias() -> View {
     view! {
         <details class="group">
             <summary>{t(words::P_V)}</summary>
@@ -80,11 +82,11 @@ pub fn ValueBias() -> impl IntoView {
 }
 
 /// Amplitude, sharing, and the folded shape of one bias.
-#[component]
+#[component(transparent)]
 fn BiasControl(
     /// P_K or P_V.
     which: Which,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let Which {
@@ -111,10 +113,10 @@ fn BiasControl(
                 key=key
                 label=label
                 value=part(app, move |s| tidy(of(&s.cjar).amplitude))
-                track=Signal::derive(|| Track { min: 0.0, max: 5.0, step: 0.05 })
-                default=Signal::derive(|| 0.0)
-                set=Callback::new(set_amplitude)
-                consequence=Signal::derive(move || words_of.get().pick(lang.get()).to_owned())
+                track=memo(|| Track { min: 0.0, max: 5.0, step: 0.05 })
+                default=memo(|| 0.0)
+                set=taker(set_amplitude)
+                consequence=memo(move || words_of.get().pick(lang.get()).to_owned())
                 role="p"
             />
             <Choice
@@ -125,7 +127,7 @@ fn BiasControl(
                     Item::named(true, words::PER_POSITION),
                 ]
                 value=part(app, move |s| of(&s.cjar).per_position)
-                set=Callback::new(move |to| app.change(|s| of_mut(&mut s.cjar).per_position = to))
+                set=taker(move |to| app.change(|s| of_mut(&mut s.cjar).per_position = to))
                 look="segments"
             />
             <div class="pair">
@@ -139,7 +141,7 @@ fn BiasControl(
                         shape(BiasShape::OneHot),
                     ]
                     value=part(app, move |s| of(&s.cjar).shape)
-                    set=Callback::new(move |to| app.change(|s| of_mut(&mut s.cjar).shape = to))
+                    set=taker(move |to| app.change(|s| of_mut(&mut s.cjar).shape = to))
                 />
                 <div class="pick small">
                     <label for=ids[3]>

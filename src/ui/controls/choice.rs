@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 
 use crate::ui::derived::t;
+use crate::ui::markup::{View, view};
+use crate::ui::memo::Memo;
 use crate::words::Text;
 
 /// One thing that can be chosen.
@@ -37,7 +39,7 @@ impl<T> Item<T> {
 }
 
 /// A radio group.
-#[component]
+#[component(transparent)]
 pub fn Choice<T>(
     /// Group name; element ids are derived from it.
     name: &'static str,
@@ -46,13 +48,12 @@ pub fn Choice<T>(
     /// What there is to choose.
     options: Vec<Item<T>>,
     /// What is chosen.
-    #[prop(into)]
-    value: Signal<T>,
+    value: Memo<T>,
     /// Takes a choice.
     set: Callback<T>,
     /// Style: "cards", "segments" or "lines".
     look: &'static str,
-) -> impl IntoView
+) -> View
 where
     T: Copy + PartialEq + Send + Sync + 'static,
 {
@@ -80,7 +81,7 @@ where
                 </label>
             }
         })
-        .collect_view();
+        .collect::<View>();
     view! {
         <fieldset class=format!("choice {look}")>
             <legend>{t(legend)}</legend>
@@ -90,7 +91,7 @@ where
 }
 
 /// A select with its label.
-#[component]
+#[component(transparent)]
 pub fn Pick<T>(
     /// Element id.
     id: &'static str,
@@ -99,11 +100,10 @@ pub fn Pick<T>(
     /// What there is to choose.
     options: Vec<Item<T>>,
     /// What is chosen.
-    #[prop(into)]
-    value: Signal<T>,
+    value: Memo<T>,
     /// Takes a choice.
     set: Callback<T>,
-) -> impl IntoView
+) -> View
 where
     T: Copy + PartialEq + Send + Sync + 'static,
 {
@@ -122,7 +122,7 @@ where
         .into_iter()
         .enumerate()
         .map(|(at, option)| view! { <option value=at.to_string()>{t(option.name)}</option> })
-        .collect_view();
+        .collect::<View>();
     let on_change = move |ev: web_sys::Event| {
         let at = event_target_value(&ev).parse::<usize>().ok();
         if let Some(value) = at.and_then(|at| values.get(at)) {
@@ -140,24 +140,22 @@ where
 }
 
 /// A switch with its label.
-#[component]
+#[component(transparent)]
 pub fn Switch(
     /// Element id.
     id: &'static str,
     /// What is on or off.
     label: Text,
     /// One line about it.
-    #[prop(into)]
-    hint: Signal<&'static str>,
+    hint: Memo<&'static str>,
     /// Whether it is on.
-    #[prop(into)]
-    value: Signal<bool>,
+    value: Memo<bool>,
     /// Takes on and off.
     set: Callback<bool>,
     /// Whether something else decides.
-    #[prop(into, optional)]
-    disabled: Signal<bool>,
-) -> impl IntoView {
+    #[prop(optional)]
+    disabled: Option<Memo<bool>>,
+) -> View {
     view! {
         <label class="switch" for=id>
             <input
@@ -165,7 +163,7 @@ pub fn Switch(
                 role="switch"
                 id=id
                 prop:checked=move || value.get()
-                disabled=move || disabled.get()
+                disabled=move || disabled.is_some_and(Memo::get)
                 on:change=move |ev| set.run(event_target_checked(&ev))
             />
             <span class="option-text">

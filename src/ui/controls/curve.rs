@@ -9,6 +9,8 @@ use super::slider::Slider;
 use crate::layout::slider::Track;
 use crate::scene::Curve;
 use crate::ui::derived::{Derived, part, t};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{memo, taker};
 use crate::ui::state::AppState;
 use crate::words::{Text, controls as words, number};
 
@@ -20,17 +22,17 @@ const HEIGHT: f64 = 56.0;
 const REACH: u32 = 32;
 
 /// Amplitude, drawing, and the folded shape.
-#[component]
-pub fn ScoreCurve() -> impl IntoView {
+#[component(transparent)]
+pub fn ScoreCurve() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let curve = part(app, |s| s.cjar.s.clone());
     let reading = part(app, |s| s.cjar.reading);
-    let points = Memo::new(move |_| {
+    let points = memo(move || {
         let reach = reach_of(sizes.get().seq_len);
         curve.with(|curve| sample(curve, reach as i32))
     });
-    let limits = Memo::new(move |_| points.with(|p| extent(p)));
+    let limits = memo(move || points.with(|p| extent(p)));
     let range = move |text: Text| {
         let (lo, hi) = limits.get();
         let values = [
@@ -39,8 +41,8 @@ pub fn ScoreCurve() -> impl IntoView {
         ];
         text.fill(lang.get(), &values)
     };
-    let off = Memo::new(move |_| curve.with(|curve| curve.amplitude == 0.0));
-    let consequence = Signal::derive(move || {
+    let off = memo(move || curve.with(|curve| curve.amplitude == 0.0));
+    let consequence = memo(move || {
         if off.get() {
             words::S_CURVE_ZERO.pick(lang.get()).to_owned()
         } else if reading.get().uses_score_bias() {
@@ -69,9 +71,9 @@ pub fn ScoreCurve() -> impl IntoView {
                 key="s"
                 label=words::S_CURVE
                 value=part(app, |s| tidy(s.cjar.s.amplitude))
-                track=Signal::derive(|| Track { min: 0.0, max: 5.0, step: 0.05 })
-                default=Signal::derive(|| 0.0)
-                set=Callback::new(move |to: f64| app.change(|s| s.cjar.s.amplitude = to as f32))
+                track=memo(|| Track { min: 0.0, max: 5.0, step: 0.05 })
+                default=memo(|| 0.0)
+                set=taker(move |to: f64| app.change(|s| s.cjar.s.amplitude = to as f32))
                 consequence=consequence
                 role="s"
             />
@@ -103,15 +105,15 @@ pub fn ScoreCurve() -> impl IntoView {
 }
 
 /// The seven numbers of the shape.
-#[component]
-fn Shape() -> impl IntoView {
+#[component(transparent)]
+fn Shape() -> View {
     let app = AppState::get();
-    let track = |min, max, step| Signal::derive(move || Track { min, max, step });
+    let track = |min, max, step| memo(move || Track { min, max, step });
     let tokens = words::TOKENS_UNIT;
     let get = move |of: fn(&Curve) -> f32| part(app, move |s| tidy(of(&s.cjar.s)));
-    let default = |of: fn(&Curve) -> f32| Signal::derive(move || tidy(of(&Curve::default())));
+    let default = |of: fn(&Curve) -> f32| memo(move || tidy(of(&Curve::default())));
     let set = move |edit: fn(&mut Curve, f32)| {
-        Callback::new(move |to: f64| {
+        taker(move |to: f64| {
             app.change(|s| {
                 edit(&mut s.cjar.s, to as f32);
                 // A shape without height says nothing: moving it shows it.

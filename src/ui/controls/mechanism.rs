@@ -6,12 +6,14 @@ use super::choice::{Choice, Item};
 use crate::attention::config::Reading;
 use crate::scene::Mechanism;
 use crate::ui::derived::part;
+use crate::ui::markup::{View, view};
+use crate::ui::memo::taker;
 use crate::ui::state::AppState;
 use crate::words::controls as words;
 
 /// Full, window or CJAR.
-#[component]
-pub fn MechanismChoice() -> impl IntoView {
+#[component(transparent)]
+pub fn MechanismChoice() -> View {
     let app = AppState::get();
     let item = |of| {
         let (name, hint) = words::mechanism(of);
@@ -23,15 +25,15 @@ pub fn MechanismChoice() -> impl IntoView {
             legend=words::MECHANISM
             options=vec![item(Mechanism::Full), item(Mechanism::Window), item(Mechanism::Cjar)]
             value=part(app, |s| s.mechanism)
-            set=Callback::new(move |to| app.change(|s| s.mechanism = to))
+            set=taker(move |to| app.change(|s| s.mechanism = to))
             look="cards"
         />
     }
 }
 
 /// The three readings of CJAR (SPEC 3).
-#[component]
-pub fn ReadingChoice() -> impl IntoView {
+#[component(transparent)]
+pub fn ReadingChoice() -> View {
     let app = AppState::get();
     let item = |of| {
         let (name, hint) = words::reading(of);
@@ -43,7 +45,7 @@ pub fn ReadingChoice() -> impl IntoView {
             legend=words::READING
             options=vec![item(Reading::Softmax), item(Reading::Bias), item(Reading::Product)]
             value=part(app, |s| s.cjar.reading)
-            set=Callback::new(move |to| app.change(|s| s.cjar.reading = to))
+            set=taker(move |to| app.change(|s| s.cjar.reading = to))
             look="lines"
         />
     }

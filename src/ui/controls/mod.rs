@@ -12,6 +12,7 @@ use leptos::prelude::*;
 
 use crate::scene::{Control, Mechanism, Scene};
 use crate::ui::derived::{part, t};
+use crate::ui::markup::{View, view};
 use crate::ui::state::AppState;
 use crate::words::page as words;
 
@@ -32,8 +33,8 @@ pub fn is_shown(scene: &Scene, embedded: bool, control: Control) -> bool {
 }
 
 /// All controls that act in the present mechanism.
-#[component]
-pub fn Controls() -> impl IntoView {
+#[component(transparent)]
+pub fn Controls() -> View {
     let app = AppState::get();
     let shows = move |control| part(app, move |s| is_shown(s, app.embedded, control));
     let (mechanism, window) = (shows(Control::Mechanism), shows(Control::Window));

@@ -9,18 +9,20 @@ use crate::attention::low_rank;
 use crate::layout::slider::Track;
 use crate::scene::{Mechanism, Scale};
 use crate::ui::derived::{Derived, part, t};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{memo, taker};
 use crate::ui::state::AppState;
 use crate::words::{controls as words, number};
 
 /// r: how much of W_O is kept.
-#[component]
-pub fn OutputRank() -> impl IntoView {
+#[component(transparent)]
+pub fn OutputRank() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let d = move || sizes.get().model_dim();
     let rank = part(app, |s| s.cjar.out_rank);
-    let shown = Memo::new(move |_| rank.get().unwrap_or(u32::MAX).clamp(1, d().max(1)));
-    let consequence = Signal::derive(move || {
+    let shown = memo(move || rank.get().unwrap_or(u32::MAX).clamp(1, d().max(1)));
+    let consequence = memo(move || {
         let (lang, d, r) = (lang.get(), d(), shown.get());
         if r >= d {
             return words::OUT_RANK_FULL.pick(lang).to_owned();
@@ -45,10 +47,10 @@ pub fn OutputRank() -> impl IntoView {
             id="out-rank"
             key="r"
             label=words::OUT_RANK
-            value=Signal::derive(move || f64::from(shown.get()))
-            track=Signal::derive(move || Track { min: 1.0, max: f64::from(d()), step: 1.0 })
-            default=Signal::derive(move || f64::from(d()))
-            set=Callback::new(move |to: f64| {
+            value=memo(move || f64::from(shown.get()))
+            track=memo(move || Track { min: 1.0, max: f64::from(d()), step: 1.0 })
+            default=memo(move || f64::from(d()))
+            set=taker(move |to: f64| {
                 let rank = to as u32;
                 app.change(|s| s.cjar.out_rank = (rank < sizes.get_untracked().model_dim()).then_some(rank));
             })
@@ -64,8 +66,8 @@ pub fn energy_kept(sigma: &[f32], rank: usize) -> Option<f64> {
 }
 
 /// Score rank, segments (CJAR) and scale: folded.
-#[component]
-pub fn MoreScore() -> impl IntoView {
+#[component(transparent)]
+pub fn MoreScore() -> View {
     let app = AppState::get();
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
     let lang = Derived::get().lang;
@@ -89,14 +91,14 @@ pub fn MoreScore() -> impl IntoView {
 }
 
 /// ρ: the score's own rank.
-#[component]
-fn ScoreRank() -> impl IntoView {
+#[component(transparent)]
+fn ScoreRank() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let full = move || sizes.get().head_dim.max(1);
     let rank = part(app, |s| s.cjar.score_rank);
-    let shown = Memo::new(move |_| rank.get().unwrap_or(u32::MAX).clamp(1, full()));
-    let consequence = Signal::derive(move || {
+    let shown = memo(move || rank.get().unwrap_or(u32::MAX).clamp(1, full()));
+    let consequence = memo(move || {
         let (lang, rank, full) = (lang.get(), shown.get(), full());
         if rank >= full {
             return words::SCORE_RANK_FULL.pick(lang).to_owned();
@@ -109,10 +111,10 @@ fn ScoreRank() -> impl IntoView {
             id="score-rank"
             key="rho"
             label=words::SCORE_RANK
-            value=Signal::derive(move || f64::from(shown.get()))
-            track=Signal::derive(move || Track { min: 1.0, max: f64::from(full()), step: 1.0 })
-            default=Signal::derive(move || f64::from(full()))
-            set=Callback::new(move |to: f64| {
+            value=memo(move || f64::from(shown.get()))
+            track=memo(move || Track { min: 1.0, max: f64::from(full()), step: 1.0 })
+            default=memo(move || f64::from(full()))
+            set=taker(move |to: f64| {
                 let rank = to as u32;
                 app.change(|s| s.cjar.score_rank = (rank < sizes.get_untracked().head_dim).then_some(rank));
             })
@@ -123,14 +125,14 @@ fn ScoreRank() -> impl IntoView {
 }
 
 /// B: keys per segment of the normalisation.
-#[component]
-fn Segment() -> impl IntoView {
+#[component(transparent)]
+fn Segment() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let full = move || sizes.get().seq_len.max(1);
     let segment = part(app, |s| s.cjar.segment);
-    let shown = Memo::new(move |_| segment.get().unwrap_or(u32::MAX).clamp(1, full()));
-    let consequence = Signal::derive(move || {
+    let shown = memo(move || segment.get().unwrap_or(u32::MAX).clamp(1, full()));
+    let consequence = memo(move || {
         let (lang, size, full) = (lang.get(), shown.get(), full());
         if size >= full {
             return words::SEGMENT_ONE.pick(lang).to_owned();
@@ -142,10 +144,10 @@ fn Segment() -> impl IntoView {
             id="segment"
             key="seg"
             label=words::SEGMENT
-            value=Signal::derive(move || f64::from(shown.get()))
-            track=Signal::derive(move || Track { min: 1.0, max: f64::from(full()), step: 1.0 })
-            default=Signal::derive(move || f64::from(full()))
-            set=Callback::new(move |to: f64| {
+            value=memo(move || f64::from(shown.get()))
+            track=memo(move || Track { min: 1.0, max: f64::from(full()), step: 1.0 })
+            default=memo(move || f64::from(full()))
+            set=taker(move |to: f64| {
                 let size = to as u32;
                 app.change(|s| s.cjar.segment = (size < sizes.get_untracked().seq_len).then_some(size));
             })
@@ -156,8 +158,8 @@ fn Segment() -> impl IntoView {
 }
 
 /// The factor of q·k' (SPEC 1).
-#[component]
-fn ScaleChoice() -> impl IntoView {
+#[component(transparent)]
+fn ScaleChoice() -> View {
     let app = AppState::get();
     let sizes = Derived::get().sizes;
     // Which of the three, apart from the free value itself.
@@ -171,7 +173,7 @@ fn ScaleChoice() -> impl IntoView {
         Scale::ModelDim => 1.0 / f64::from(sizes.get().model_dim().max(1)).sqrt(),
         Scale::Free(value) => tidy(value),
     };
-    let value = Memo::new(move |_| factor(app.scene.with(|s| s.scale)));
+    let value = memo(move || factor(app.scene.with(|s| s.scale)));
     view! {
         <Pick
             id="scale"
@@ -182,7 +184,7 @@ fn ScaleChoice() -> impl IntoView {
                 Item::named(2, words::SCALE_FREE),
             ]
             value=kind
-            set=Callback::new(move |to: u8| {
+            set=taker(move |to: u8| {
                 app.change(|s| {
                     s.scale = match to {
                         0 => Scale::HeadDim,
@@ -201,9 +203,9 @@ fn ScaleChoice() -> impl IntoView {
                 key="scale"
                 label=words::SCALE_VALUE
                 value=value
-                track=Signal::derive(|| Track { min: 0.0, max: 2.0, step: 0.01 })
-                default=Signal::derive(move || factor(Scale::HeadDim))
-                set=Callback::new(move |to: f64| app.change(|s| s.scale = Scale::Free(to as f32)))
+                track=memo(|| Track { min: 0.0, max: 2.0, step: 0.01 })
+                default=memo(move || factor(Scale::HeadDim))
+                set=taker(move |to: f64| app.change(|s| s.scale = Scale::Free(to as f32)))
                 role="q"
             />
         </Show>

@@ -5,11 +5,13 @@ use leptos::prelude::*;
 
 use crate::layout::slider::{POSITIONS, Track};
 use crate::ui::derived::{Derived, t};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{Memo, effect};
 use crate::ui::state::AppState;
 use crate::words::{Text, controls as words};
 
 /// A slider with its number box and the consequence of its value in words.
-#[component]
+#[component(transparent)]
 pub fn Slider(
     /// Element id of the range input.
     id: &'static str,
@@ -18,32 +20,29 @@ pub fn Slider(
     /// Name of the value.
     label: Text,
     /// The value.
-    #[prop(into)]
-    value: Signal<f64>,
+    value: Memo<f64>,
     /// Its range and step.
-    #[prop(into)]
-    track: Signal<Track>,
+    track: Memo<Track>,
     /// What double-click and Backspace restore.
-    #[prop(into)]
-    default: Signal<f64>,
+    default: Memo<f64>,
     /// Takes a new value, already on the track.
     set: Callback<f64>,
     /// What the value leads to, in words.
     #[prop(optional)]
-    consequence: Option<Signal<String>>,
+    consequence: Option<Memo<String>>,
     /// Unit beside the number.
     #[prop(optional)]
     unit: Option<Text>,
     /// Role colour: q, k, v, p, s, a or o.
     #[prop(optional)]
     role: &'static str,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let node = NodeRef::<html::Input>::new();
 
     // One effect, in this order: a range input clamps its value to the limits it has at that moment.
-    Effect::new(move |_| {
+    effect(move || {
         let (track, value) = (track.get(), value.get());
         let Some(input) = node.get() else { return };
         let (min, max, step) = if track.by_ratio() {

@@ -8,13 +8,15 @@ use crate::layout::slider::Track;
 use crate::scene::facts::torch_mask;
 use crate::scene::{Convention, Mechanism, Scene, Window};
 use crate::ui::derived::{Derived, part, t};
+use crate::ui::markup::{View, view};
+use crate::ui::memo::{memo, taker};
 use crate::ui::reach::Reach;
 use crate::ui::state::AppState;
 use crate::words::{controls as words, number};
 
 /// The whole mask.
-#[component]
-pub fn Mask() -> impl IntoView {
+#[component(transparent)]
+pub fn Mask() -> View {
     let app = AppState::get();
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
     let window = part(app, Scene::window_acts);
@@ -26,7 +28,7 @@ pub fn Mask() -> impl IntoView {
             )
     });
     let lang = Derived::get().lang;
-    let causal_hint = Signal::derive(move || {
+    let causal_hint = memo(move || {
         let text = if by_convention.get() {
             words::CAUSAL_BY_CONVENTION
         } else {
@@ -41,9 +43,9 @@ pub fn Mask() -> impl IntoView {
                 <Switch
                     id="windowed"
                     label=words::INSIDE_WINDOW
-                    hint=Signal::derive(move || words::WINDOW_HINT.pick(lang.get()))
+                    hint=memo(move || words::WINDOW_HINT.pick(lang.get()))
                     value=window
-                    set=Callback::new(move |to| app.change(|s| s.windowed = to))
+                    set=taker(move |to| app.change(|s| s.windowed = to))
                 />
             </Show>
             <Show when=move || window.get()>
@@ -53,8 +55,8 @@ pub fn Mask() -> impl IntoView {
                 id="causal"
                 label=words::CAUSAL
                 hint=causal_hint
-                value=Signal::derive(move || causal.get() || by_convention.get())
-                set=Callback::new(move |to| app.change(|s| s.causal = to))
+                value=memo(move || causal.get() || by_convention.get())
+                set=taker(move |to| app.change(|s| s.causal = to))
                 disabled=by_convention
             />
             <Show when=move || window.get()>
@@ -65,12 +67,12 @@ pub fn Mask() -> impl IntoView {
 }
 
 /// The window's size (or explicit reach) and what it leads to.
-#[component]
-fn WindowSize() -> impl IntoView {
+#[component(transparent)]
+fn WindowSize() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let reach = Memo::new(move |_| app.scene.with(|s| Reach::of(s, sizes.get().seq_len)));
-    let consequence = Signal::derive(move || {
+    let reach = memo(move || app.scene.with(|s| Reach::of(s, sizes.get().seq_len)));
+    let consequence = memo(move || {
         let (lang, reach) = (lang.get(), reach.get());
         let side = |n: Option<i32>| match n {
             Some(n) => number::fixed(f64::from(n), 0),
@@ -88,7 +90,7 @@ fn WindowSize() -> impl IntoView {
     });
     let explicit = part(app, |s| s.window.convention == Convention::Explicit);
     let size = part(app, |s| f64::from(s.window.size));
-    let track = Signal::derive(move || Track {
+    let track = memo(move || Track {
         min: 0.0,
         max: f64::from(sizes.get().seq_len.max(2) - 1),
         step: 1.0,
@@ -106,8 +108,8 @@ fn WindowSize() -> impl IntoView {
                         label=words::SIZE
                         value=size
                         track=track
-                        default=Signal::derive(|| f64::from(Window::default().size))
-                        set=Callback::new(move |to: f64| app.change(|s| s.window.size = to as u32))
+                        default=memo(|| f64::from(Window::default().size))
+                        set=taker(move |to: f64| app.change(|s| s.window.size = to as u32))
                         consequence=consequence
                         role="q"
                     />
@@ -131,7 +133,7 @@ fn WindowSize() -> impl IntoView {
                 convention(Convention::Explicit),
             ]
             value=part(app, |s| s.window.convention)
-            set=Callback::new(move |to| {
+            set=taker(move |to| {
                 app.change(|s| {
                     // Explicit starts from what was on screen.
                     if to == Convention::Explicit {
@@ -147,7 +149,7 @@ fn WindowSize() -> impl IntoView {
 }
 
 /// One explicit reach: a number, or unlimited.
-#[component]
+#[component(transparent)]
 fn Side(
     /// Element id of the number box.
     id: &'static str,
@@ -155,7 +157,7 @@ fn Side(
     label: crate::words::Text,
     /// Which of the two.
     left: bool,
-) -> impl IntoView {
+) -> View {
     let app = AppState::get();
     let sizes = Derived::get().sizes;
     let value = part(
@@ -213,22 +215,21 @@ fn Side(
 }
 
 /// Sinks, globals, dilation: folded.
-#[component]
-fn MoreWindow() -> impl IntoView {
+#[component(transparent)]
+fn MoreWindow() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let up_to = move |min: f64, most: u32| {
-        Signal::derive(move || Track {
+        memo(move || Track {
             min,
             max: f64::from(most.min(sizes.get().seq_len)).max(min),
             step: 1.0,
         })
     };
-    let say =
-        move |text: crate::words::Text| Signal::derive(move || text.pick(lang.get()).to_owned());
+    let say = move |text: crate::words::Text| memo(move || text.pick(lang.get()).to_owned());
     let torch = part(app, |s| torch_mask(&s.visibility()));
     let set_with = move |edit: fn(&mut Window, u32)| {
-        Callback::new(move |to: f64| app.change(|s| edit(&mut s.window, to as u32)))
+        taker(move |to: f64| app.change(|s| edit(&mut s.window, to as u32)))
     };
     view! {
         <Slider
@@ -237,7 +238,7 @@ fn MoreWindow() -> impl IntoView {
             label=words::SINKS
             value=part(app, |s| f64::from(s.window.sinks))
             track=up_to(0.0, 16)
-            default=Signal::derive(|| 0.0)
+            default=memo(|| 0.0)
             set=set_with(|w, to| w.sinks = to)
             consequence=say(words::SINKS_HINT)
             role="k"
@@ -250,7 +251,7 @@ fn MoreWindow() -> impl IntoView {
                 label=words::GLOBALS
                 value=part(app, |s| f64::from(s.window.globals))
                 track=up_to(0.0, 16)
-                default=Signal::derive(|| 0.0)
+                default=memo(|| 0.0)
                 set=set_with(|w, to| w.globals = to)
                 consequence=say(words::GLOBALS_HINT)
                 role="k"
@@ -261,7 +262,7 @@ fn MoreWindow() -> impl IntoView {
                 label=words::DILATION
                 value=part(app, |s| f64::from(s.window.dilation))
                 track=up_to(1.0, 16)
-                default=Signal::derive(|| 1.0)
+                default=memo(|| 1.0)
                 set=set_with(|w, to| w.dilation = to.max(1))
                 consequence=say(words::DILATION_HINT)
                 role="q"
