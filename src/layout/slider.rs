@@ -72,6 +72,9 @@ impl Track {
 
 #[cfg(test)]
 mod tests {
+    // Tracks promise exact values: their ends, and whole steps.
+    #![allow(clippy::float_cmp)]
+
     use super::*;
 
     const W: Track = Track {

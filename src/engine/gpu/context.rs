@@ -111,7 +111,7 @@ impl Context {
                 ..Default::default()
             })
             .await
-            .map_err(|why| EngineError::NoDevice(why.to_string()))?;
+            .map_err(|why| EngineError::NoDevice(first_line(&why.to_string())))?;
 
         let words = adapter_words().await;
         let troubles = Arc::new(Troubles::default());
@@ -230,6 +230,16 @@ fn is_software(info: &wgpu::AdapterInfo, words: &str) -> bool {
         ]
         .iter()
         .any(|known| name.contains(known))
+}
+
+/// The first line of a browser's error, without the debugging form that wraps it and the stack.
+fn first_line(error: &str) -> String {
+    let words = error.split("JsValue(").last().unwrap_or(error);
+    let line = words.lines().next().unwrap_or_default();
+    line.trim_end_matches([')', ' '])
+        .chars()
+        .take(200)
+        .collect()
 }
 
 fn adapter_name(info: &wgpu::AdapterInfo, words: String) -> String {

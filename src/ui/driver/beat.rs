@@ -59,6 +59,8 @@ struct Flight {
 }
 
 /// The state of the loop.
+// Independent facts, each asked by its name; an enum of their combinations would hide them.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Default)]
 pub struct Beat {
     asked: bool,

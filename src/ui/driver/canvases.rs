@@ -159,8 +159,9 @@ impl Canvases {
             };
             if size != canvas.size && canvas.attached {
                 canvas.size = size;
-                canvas.element.set_width(size.0);
-                canvas.element.set_height(size.1);
+                // A buffer without extent is an error to Firefox even when nothing is drawn to it.
+                canvas.element.set_width(size.0.max(1));
+                canvas.element.set_height(size.1.max(1));
                 engine.resize(slot.into(), size.0, size.1)?;
                 any = true;
             }

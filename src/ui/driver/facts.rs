@@ -27,6 +27,9 @@ type Key = (u64, Scene);
 /// q and k of one head.
 type Parts = Rc<Projected>;
 
+/// Parts by (layer, head); `None` while they are on their way.
+type KeptParts = Option<((u64, usize), Option<Parts>)>;
+
 /// Numbers beside the picture.
 pub struct Facts {
     state: AppState,
@@ -34,8 +37,7 @@ pub struct Facts {
     /// Picture whose facts were asked for last, and whether the answer is still to come.
     asked: Option<Key>,
     open: Later<bool>,
-    /// q and k by (layer, head); `None` while they are on their way.
-    parts: Later<Option<((u64, usize), Option<Parts>)>>,
+    parts: Later<KeptParts>,
     head: Option<(Key, Head)>,
     want_drawn: bool,
 }
