@@ -49,8 +49,23 @@ fn the_shortened_text_of_the_page_means_the_same() {
         let short = wgsl::short(&shader.source());
         assert!(!short.contains("//") && !short.contains("\n ") && !shader.source().contains("/*"));
         let (full, short) = (module(shader), parsed(shader, &short));
-        assert_eq!(format!("{full:?}"), format!("{short:?}"), "{}", shader.name);
+        assert_eq!(
+            without_places(&full),
+            without_places(&short),
+            "{}",
+            shader.name
+        );
     }
+}
+
+/// A module as text, without where in the source its parts stood.
+fn without_places(module: &naga::Module) -> String {
+    let text = format!("{module:?}");
+    let mut pieces = text.split("Span { ");
+    let first = pieces.next().unwrap();
+    pieces.fold(first.to_owned(), |text, piece| {
+        text + piece.split_once('}').unwrap().1
+    })
 }
 
 #[test]

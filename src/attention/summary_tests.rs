@@ -154,3 +154,30 @@ fn moved_is_what_the_biases_do() {
     let moved = summarize(&layer, &config, &s, 0).unwrap().moved;
     assert!((moved - 0.25).abs() < 1e-7, "{moved}");
 }
+
+#[test]
+fn facts_survive_as_numbers() {
+    let full = Summary {
+        visible_min: 1,
+        visible_max: 24,
+        visible_mean: 12.5,
+        empty_rows: 2,
+        strongest: Some((3, 4, -0.75)),
+        favourite: Some((5, 0.5)),
+        offset: Some((-3, 0.25)),
+        row_sum: (-1.5, 2.5),
+        negative: 0.125,
+        entropy: Some(1.75),
+        lost: Some(Lost {
+            mean: 0.1,
+            row: 6,
+            share: 0.2,
+            key: 7,
+            key_share: 0.3,
+        }),
+        moved: 0.4,
+    };
+    for summary in [full, Summary::default()] {
+        assert_eq!(Summary::from_numbers(&summary.to_numbers()), summary);
+    }
+}

@@ -4,13 +4,11 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::attention::layer::{Input, Layer, Linear, Output, Tensor};
 use crate::attention::low_rank;
 use crate::attention::project::{Projected, project};
 use crate::attention::reference::Head;
-use crate::attention::summary::{self, Summary};
+use crate::attention::summary;
 use crate::data::{minilm, synthetic};
 use crate::scene::resolve::Sizes;
 use crate::scene::{Scene, Source};
@@ -22,7 +20,7 @@ pub const MAX_SUMMARY_LEN: usize = 2048;
 
 /// What the page asks. Scenes travel as links, which lose nothing and are parsed anyway; bulk data
 /// travels beside as blobs of bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// Take in the layer of `source`; the blobs are its three files (hidden, qk, vo), none for a
     /// synthetic source, whose tensors are answered: q, k, v, w_o as f32.
@@ -44,7 +42,8 @@ pub enum Ask {
         /// Link of the Scene whose P_K counts.
         scene: String,
     },
-    /// Facts of the Scene's head.
+    /// Facts of the Scene's head. The answer blob is
+    /// [`Summary::to_numbers`](summary::Summary::to_numbers); none beyond [`MAX_SUMMARY_LEN`].
     Summary {
         /// Which layer.
         id: u64,
@@ -61,7 +60,7 @@ pub enum Ask {
 }
 
 /// What the calculator answers; blobs beside it as [`Ask`] says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// Done; what was asked for is in the blobs.
     Done,
@@ -69,10 +68,63 @@ pub enum Answer {
     Tokens(Vec<String>),
     /// Width n of the factors in the blobs.
     Width(usize),
-    /// Facts; `None` when L is beyond [`MAX_SUMMARY_LEN`].
-    Summary(Option<Box<Summary>>),
     /// Could not be done, and why.
     Failed(String),
+}
+
+impl Ask {
+    /// The question as text: its name, the layer, the rest.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Layer { id, scene } => format!("layer {id} {scene}"),
+            Self::OutFactors { id } => format!("out {id} "),
+            Self::ScoreFactors { id, scene } => format!("score {id} {scene}"),
+            Self::Summary { id, scene } => format!("summary {id} {scene}"),
+            Self::Head { id, head } => format!("head {id} {head}"),
+        }
+    }
+
+    /// The question of a text; `None` when it is none.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let (name, rest) = text.split_once(' ')?;
+        let (id, rest) = rest.split_once(' ')?;
+        let (id, scene) = (id.parse().ok()?, rest.to_owned());
+        Some(match name {
+            "layer" => Self::Layer { id, scene },
+            "out" => Self::OutFactors { id },
+            "score" => Self::ScoreFactors { id, scene },
+            "summary" => Self::Summary { id, scene },
+            "head" => Self::Head {
+                id,
+                head: rest.parse().ok()?,
+            },
+            _ => return None,
+        })
+    }
+}
+
+impl Answer {
+    /// The answer as text: its name, the rest. Tokens hold no line breaks.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Done => "done ".to_owned(),
+            Self::Tokens(tokens) => format!("tokens {}", tokens.join("\n")),
+            Self::Width(width) => format!("width {width}"),
+            Self::Failed(why) => format!("failed {why}"),
+        }
+    }
+
+    /// The answer of a text; `None` when it is none.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let (name, rest) = text.split_once(' ')?;
+        Some(match name {
+            "done" => Self::Done,
+            "tokens" => Self::Tokens(rest.split('\n').map(str::to_owned).collect()),
+            "width" => Self::Width(rest.parse().ok()?),
+            "failed" => Self::Failed(rest.to_owned()),
+            _ => return None,
+        })
+    }
 }
 
 /// Bytes of a tensor.
@@ -119,11 +171,12 @@ impl Calculator {
             Ask::Summary { id, scene } => {
                 let kept = self.layer(*id)?;
                 if kept.layer.seq_len > MAX_SUMMARY_LEN {
-                    return Ok((Answer::Summary(None), Vec::new()));
+                    return Ok((Answer::Done, Vec::new()));
                 }
                 let head = kept.head(&parsed(scene))?;
                 let facts = summary::summarize_head(&head).map_err(text)?;
-                Ok((Answer::Summary(Some(Box::new(facts))), Vec::new()))
+                let numbers = bytemuck::cast_slice(&facts.to_numbers()).to_vec();
+                Ok((Answer::Done, vec![numbers]))
             }
             Ask::Head { id, head } => {
                 let projected = self.layer(*id)?.projected(*head)?;

@@ -8,7 +8,9 @@ use wasm_bindgen_futures::future_to_promise;
 
 use super::driver;
 use super::state::{AppState, EngineState};
+use crate::attention::summary::Summary;
 use crate::engine::Engine;
+use crate::scene::words::Word as _;
 use crate::scene::{LessonId, Scene};
 use crate::ui::memo::Memo;
 
@@ -43,7 +45,7 @@ pub fn expose(state: AppState, sentence: Memo<String>) {
     });
     give(&api, "lesson", move |name| {
         let name = name.as_string().unwrap_or_default();
-        let id = serde_json::from_value::<LessonId>(name.into());
+        let id = LessonId::from_word(&name);
         // Language and theme are the reader's.
         let open = |id: LessonId| {
             state.change(|scene| {
@@ -54,18 +56,16 @@ pub fn expose(state: AppState, sentence: Memo<String>) {
                 };
             });
         };
-        id.map(open).is_ok().into()
+        id.map(open).is_some().into()
     });
     give(&api, "settled", |_| future_to_promise(settled()).into());
     give(&api, "readMap", |_| future_to_promise(read_map()).into());
     give(&api, "report", move |_| state.report.with_untracked(report));
     give(&api, "summary", move |_| {
         state.summary.with_untracked(|summary| {
-            let text = summary
+            summary
                 .as_ref()
-                .and_then(|(_, facts)| serde_json::to_string(&**facts).ok());
-            text.and_then(|text| js_sys::JSON::parse(&text).ok())
-                .unwrap_or(JsValue::NULL)
+                .map_or(JsValue::NULL, |(_, facts)| facts_of(facts))
         })
     });
     give(&api, "sentence", move |_| sentence.get_untracked().into());
@@ -150,6 +150,52 @@ async fn read_map() -> Result<JsValue, JsValue> {
         Float32Array::from(map.visible.as_slice()),
     );
     Ok(answer.into())
+}
+
+fn facts_of(summary: &Summary) -> JsValue {
+    let list = |numbers: &[f64]| {
+        numbers
+            .iter()
+            .copied()
+            .map(JsValue::from)
+            .collect::<Array>()
+    };
+    let answer = Object::new();
+    set(&answer, "visible_min", summary.visible_min);
+    set(&answer, "visible_max", summary.visible_max);
+    set(&answer, "visible_mean", summary.visible_mean);
+    set(&answer, "empty_rows", summary.empty_rows);
+    let strongest = summary
+        .strongest
+        .map(|(i, j, weight)| list(&[i as f64, j as f64, weight]));
+    set(&answer, "strongest", or_null(strongest));
+    let favourite = summary.favourite.map(|(j, mean)| list(&[j as f64, mean]));
+    set(&answer, "favourite", or_null(favourite));
+    let offset = summary.offset.map(|(by, mean)| list(&[by.into(), mean]));
+    set(&answer, "offset", or_null(offset));
+    set(
+        &answer,
+        "row_sum",
+        list(&[summary.row_sum.0, summary.row_sum.1]),
+    );
+    set(&answer, "negative", summary.negative);
+    set(&answer, "entropy", or_null(summary.entropy));
+    let lost = summary.lost.as_ref().map(|lost| {
+        let answer = Object::new();
+        set(&answer, "mean", lost.mean);
+        set(&answer, "row", lost.row);
+        set(&answer, "share", lost.share);
+        set(&answer, "key", lost.key);
+        set(&answer, "key_share", lost.key_share);
+        answer
+    });
+    set(&answer, "lost", or_null(lost));
+    set(&answer, "moved", summary.moved);
+    answer.into()
+}
+
+fn or_null(value: Option<impl Into<JsValue>>) -> JsValue {
+    value.map_or(JsValue::NULL, Into::into)
 }
 
 fn report(report: &crate::engine::FrameReport) -> JsValue {

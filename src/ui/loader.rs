@@ -2,7 +2,6 @@
 //! keeps what it has. The newest source wins.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -30,7 +29,7 @@ const FOLDER: &str = "data";
 pub struct Loader {
     state: AppState,
     calculator: Client,
-    files: Rc<RefCell<HashMap<String, Rc<Vec<u8>>>>>,
+    files: Rc<RefCell<Vec<(String, Rc<Vec<u8>>)>>>,
     run: Rc<Cell<u32>>,
     abort: Rc<RefCell<Option<AbortController>>>,
     /// The source before the one being loaded, to go back to on cancel.
@@ -182,9 +181,11 @@ impl Loader {
 
     /// The bytes of one file, fetched once.
     async fn fetch(&self, file: &str, progress: Option<&Progress>) -> Result<Rc<Vec<u8>>, Problem> {
-        if let Some(bytes) = self.files.borrow().get(file) {
+        let known = self.files.borrow();
+        if let Some((_, bytes)) = known.iter().find(|(name, _)| name == file) {
             return Ok(bytes.clone());
         }
+        drop(known);
         let abort = AbortController::new().ok();
         let init = RequestInit::new();
         init.set_signal(abort.as_ref().map(AbortController::signal).as_ref());
@@ -208,7 +209,7 @@ impl Loader {
         let bytes = Rc::new(bytes);
         self.files
             .borrow_mut()
-            .insert(file.to_owned(), bytes.clone());
+            .push((file.to_owned(), bytes.clone()));
         Ok(bytes)
     }
 }

@@ -3,7 +3,7 @@
 //! calculator answers on the main thread, slower but with the same numbers.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use futures_channel::oneshot;
@@ -28,7 +28,7 @@ pub struct Client {
 struct Inner {
     state: State,
     next: u32,
-    open: HashMap<u32, oneshot::Sender<Reply>>,
+    open: Vec<(u32, oneshot::Sender<Reply>)>,
 }
 
 enum State {
@@ -63,6 +63,14 @@ impl Drop for Handle {
     }
 }
 
+impl Inner {
+    /// Who waits for the answer `number`, who then no longer waits.
+    fn take(&mut self, number: u32) -> Option<oneshot::Sender<Reply>> {
+        let at = self.open.iter().position(|(waits, _)| *waits == number)?;
+        Some(self.open.swap_remove(at).1)
+    }
+}
+
 impl Client {
     /// Asks the calculator; the answer comes whenever it is there.
     pub async fn ask(&self, ask: Ask, blobs: Vec<Blob>) -> Reply {
@@ -78,7 +86,7 @@ impl Client {
             let mut inner = self.inner.borrow_mut();
             inner.next = inner.next.wrapping_add(1);
             let number = inner.next;
-            inner.open.insert(number, sender);
+            inner.open.push((number, sender));
             number
         };
         self.deliver(number, ask, blobs);
@@ -116,8 +124,15 @@ impl Client {
                 waiting.push_back((number, ask, blobs));
             }
             State::Running(handle) => {
-                if post(|m| handle.worker.post_message(m), number, &ask, &blobs).is_err() {
-                    inner.open.remove(&number);
+                if post(
+                    |m| handle.worker.post_message(m),
+                    number,
+                    &ask.to_text(),
+                    &blobs,
+                )
+                .is_err()
+                {
+                    inner.take(number);
                 }
             }
             State::Here(_) => {
@@ -136,7 +151,7 @@ impl Client {
                 return;
             };
             let reply = calculator.answer(&ask, &blobs);
-            if let Some(sender) = inner.open.remove(&number) {
+            if let Some(sender) = inner.take(number) {
                 // A receiver that is gone has no use for the answer.
                 let _ = sender.send(reply);
             }
@@ -183,9 +198,9 @@ impl Client {
             self.running();
             return;
         };
-        let answer = serde_json::from_str(&message)
-            .unwrap_or_else(|e| Answer::Failed(format!("answer not understood: {e}")));
-        if let Some(sender) = self.inner.borrow_mut().open.remove(&number) {
+        let answer = Answer::from_text(&message)
+            .unwrap_or_else(|| Answer::Failed(format!("answer not understood: {message}")));
+        if let Some(sender) = self.inner.borrow_mut().take(number) {
             let _ = sender.send((answer, blobs));
         }
     }
@@ -232,15 +247,15 @@ pub fn serve() -> bool {
         let Some((number, message, blobs)) = read(&event) else {
             return;
         };
-        let (answer, blobs) = match serde_json::from_str::<Ask>(&message) {
-            Ok(ask) => calculator.answer(&ask, &blobs),
-            Err(e) => (
-                Answer::Failed(format!("question not understood: {e}")),
-                Vec::new(),
-            ),
-        };
+        let (answer, blobs) = Ask::from_text(&message).map_or_else(
+            || {
+                let why = format!("question not understood: {message}");
+                (Answer::Failed(why), Vec::new())
+            },
+            |ask| calculator.answer(&ask, &blobs),
+        );
         // A page that cannot be answered is gone.
-        let _ = post(|m| out.post_message(m), number, &answer, &blobs);
+        let _ = post(|m| out.post_message(m), number, &answer.to_text(), &blobs);
     });
     scope.set_onmessage(Some(heard.as_ref().unchecked_ref()));
     // The worker lives as long as its closure.
@@ -252,17 +267,16 @@ pub fn serve() -> bool {
 fn post(
     send: impl FnOnce(&JsValue) -> Result<(), JsValue>,
     number: u32,
-    message: &impl serde::Serialize,
+    message: &str,
     blobs: &[Blob],
 ) -> Result<(), JsValue> {
-    let text = serde_json::to_string(message).map_err(|e| e.to_string())?;
     let arrays: Array = blobs
         .iter()
         .map(|blob| Uint8Array::from(blob.as_slice()))
         .collect();
     let object = Object::new();
     Reflect::set(&object, &"number".into(), &number.into())?;
-    Reflect::set(&object, &"text".into(), &text.into())?;
+    Reflect::set(&object, &"text".into(), &message.into())?;
     Reflect::set(&object, &"blobs".into(), &arrays)?;
     send(&object)
 }

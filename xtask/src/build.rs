@@ -61,6 +61,11 @@ pub fn compile() -> Outcome<Option<Fresh>> {
     // trunk reads NO_COLOR as a flag that must be true or false.
     .env("NO_COLOR", "false")
     .show()?;
+    say::step(
+        "shortening the names between WebAssembly and JavaScript",
+        "9 kB of hashes that nothing compresses",
+    );
+    Run::new("node", &["xtask/npm/shorten.mjs", "dist"]).show()?;
     Ok(Some(Fresh(inputs)))
 }
 

@@ -12,6 +12,7 @@ use super::Later;
 use crate::attention::layer::Layer;
 use crate::attention::project::Projected;
 use crate::attention::reference::Head;
+use crate::attention::summary::Summary;
 use crate::engine::Engine;
 use crate::engine::gpu::GpuEngine;
 use crate::scene::resolve::Sizes;
@@ -116,12 +117,13 @@ impl Facts {
                 id,
                 scene: scene.to_fragment(),
             };
-            let (answer, _) = calculator.ask_later(ask, Vec::new()).await;
+            let (_, blobs) = calculator.ask_later(ask, Vec::new()).await;
             *open.borrow_mut() = false;
-            let facts = match answer {
-                Answer::Summary(Some(facts)) => Some((scene, Arc::new(*facts))),
-                _ => None,
-            };
+            let numbers = blobs.first().map(calc::doubles);
+            let facts = numbers.and_then(|numbers| {
+                let numbers = numbers.first_chunk()?;
+                Some((scene, Arc::new(Summary::from_numbers(numbers))))
+            });
             state.summary.set(facts);
             super::wake();
         });
