@@ -145,8 +145,7 @@ pub fn is_settled() -> bool {
             return true;
         }
         let layer_there = state.layer.with_untracked(|layer| match layer {
-            LayerState::Ready(_) => true,
-            LayerState::Failed { .. } => true,
+            LayerState::Ready(_) | LayerState::Failed { .. } => true,
             LayerState::Idle | LayerState::Loading { .. } => false,
         });
         let idle = driver.engine.as_ref().is_some_and(|e| e.in_flight() == 0);
@@ -204,24 +203,24 @@ fn wake() {
 fn tick() {
     let outcome = with(|driver| {
         driver.beat.frame_came();
-        driver.tick(now())
+        (driver.state, driver.tick(now()))
     });
     match outcome {
-        Some(Ok(true)) => wake(),
-        Some(Err((state, error))) => fail(state, error),
-        Some(Ok(false)) | None => {}
+        Some((_, Ok(true))) => wake(),
+        Some((state, Err(error))) => fail(state, error),
+        Some((_, Ok(false))) | None => {}
     }
 }
 
 impl Driver {
     /// Draws if there is something new and room for it. Returns whether another frame is wanted.
-    fn tick(&mut self, now: f64) -> Result<bool, (AppState, EngineError)> {
+    fn tick(&mut self, now: f64) -> Result<bool, EngineError> {
         let state = self.state;
         let Some(engine) = self.engine.as_mut() else {
             return Ok(false);
         };
         if let Some(error) = engine.lost() {
-            return Err((state, error));
+            return Err(error);
         }
         if self.beat.observe(engine, now) {
             self.assembler.calculator().release();
@@ -234,7 +233,7 @@ impl Driver {
         match self.canvases.settle(engine, cells) {
             Ok(true) => self.beat.changed(now),
             Ok(false) => {}
-            Err(error) => return Err((state, error)),
+            Err(error) => return Err(error),
         }
         self.tell_room();
         let Some(engine) = self.engine.as_mut() else {
@@ -263,7 +262,7 @@ impl Driver {
                             all.push(Problem::Engine(error));
                         });
                     }
-                    Err(error) => return Err((state, error)),
+                    Err(error) => return Err(error),
                 },
                 // Something is still on its way (a layer, factors): its arrival wakes the loop.
                 None => self.beat.skipped(),

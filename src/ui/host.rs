@@ -138,7 +138,7 @@ async fn settled() -> Result<JsValue, JsValue> {
 }
 
 async fn read_map() -> Result<JsValue, JsValue> {
-    let values = driver::with_engine(|engine| engine.read_map()).ok_or("there is no engine")?;
+    let values = driver::with_engine(Engine::read_map).ok_or("there is no engine")?;
     let map = values.await.map_err(|e| JsValue::from(e.to_string()))?;
     let answer = Object::new();
     set(&answer, "rows", map.rows);
