@@ -203,16 +203,12 @@ fn wake() {
 fn tick() {
     let outcome = with(|driver| {
         driver.beat.frame_came();
-        driver.tick(now())
+        (driver.state, driver.tick(now()))
     });
     match outcome {
-        Some(Ok(true)) => wake(),
-        Some(Err(error)) => {
-            if let Some(state) = with(|driver| driver.state) {
-                fail(state, error);
-            }
-        }
-        Some(Ok(false)) | None => {}
+        Some((_, Ok(true))) => wake(),
+        Some((state, Err(error))) => fail(state, error),
+        Some((_, Ok(false))) | None => {}
     }
 }
 

@@ -24,12 +24,15 @@ use crate::scene::{Mechanism, Scale, Scene, Source};
 /// Folder of the layer data, beside the page.
 const FOLDER: &str = "data";
 
+/// A file that was fetched: name and bytes.
+type File = (String, Rc<Vec<u8>>);
+
 /// One loader per page.
 #[derive(Clone)]
 pub struct Loader {
     state: AppState,
     calculator: Client,
-    files: Rc<RefCell<Vec<(String, Rc<Vec<u8>>)>>>,
+    files: Rc<RefCell<Vec<File>>>,
     run: Rc<Cell<u32>>,
     abort: Rc<RefCell<Option<AbortController>>>,
     /// The source before the one being loaded, to go back to on cancel.
@@ -179,13 +182,18 @@ impl Loader {
         })
     }
 
+    /// The bytes of a file that was fetched before.
+    fn known(&self, file: &str) -> Option<Rc<Vec<u8>>> {
+        let files = self.files.borrow();
+        let (_, bytes) = files.iter().find(|(name, _)| name == file)?;
+        Some(bytes.clone())
+    }
+
     /// The bytes of one file, fetched once.
     async fn fetch(&self, file: &str, progress: Option<&Progress>) -> Result<Rc<Vec<u8>>, Problem> {
-        let known = self.files.borrow();
-        if let Some((_, bytes)) = known.iter().find(|(name, _)| name == file) {
-            return Ok(bytes.clone());
+        if let Some(bytes) = self.known(file) {
+            return Ok(bytes);
         }
-        drop(known);
         let abort = AbortController::new().ok();
         let init = RequestInit::new();
         init.set_signal(abort.as_ref().map(AbortController::signal).as_ref());
