@@ -194,7 +194,7 @@ fn keyed(node: &NodeElement<rstml::Infallible>) -> impl Iterator<Item = Result<&
 mod tests {
     use super::*;
 
-    fn same(markup: TokenStream, calls: TokenStream) {
+    fn same(markup: TokenStream, calls: &TokenStream) {
         assert_eq!(expand(markup).unwrap().to_string(), calls.to_string());
     }
 
@@ -202,7 +202,7 @@ mod tests {
     fn elements_become_calls_and_properties_come_last() {
         same(
             quote! { <select id="a" prop:value=v on:change=f class:b=c>"text"{x}</select> },
-            quote! {
+            &quote! {
                 crate::ui::markup::element("select")
                     .fixed("id", "a")
                     .on::<::web_sys::Event>("change", f)
@@ -214,7 +214,7 @@ mod tests {
         );
         same(
             quote! { <rect x=1 aria-hidden="true" /> },
-            quote! {
+            &quote! {
                 crate::ui::markup::svg("rect")
                     .bind(crate::ui::markup::Target::Attribute, "x", 1)
                     .fixed("aria-hidden", "true")
@@ -226,7 +226,7 @@ mod tests {
     fn components_keep_the_props_of_leptos() {
         same(
             quote! { <Show when=w><a::B c=d /></Show> },
-            quote! {
+            &quote! {
                 crate::ui::markup::show(
                     w,
                     move || crate::ui::markup::component(

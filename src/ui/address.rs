@@ -62,13 +62,16 @@ pub fn follow(state: AppState) {
 
     let back = window_event_listener(leptos::ev::hashchange, move |_| {
         let (scene, problems) = read();
+        state.problems.update(|all| {
+            all.retain(|p| !matches!(p, Problem::LinkWarnings(_) | Problem::LinkNewer(_)));
+            all.extend(problems);
+        });
         let fragment = scene.to_fragment();
         if *written.borrow() == fragment {
             return;
         }
         *written.borrow_mut() = fragment;
         state.scene.set(scene);
-        state.problems.update(|all| all.extend(problems));
     });
     on_cleanup(move || back.remove());
 }

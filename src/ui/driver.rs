@@ -8,6 +8,7 @@ mod facts;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -65,11 +66,22 @@ pub fn start(state: AppState) {
     spawn_local(open_engine(state));
 
     let source = memo(move || state.scene.with(|scene| scene.source.clone()));
+    let again = loader.clone();
     effect(move || {
         // Read, not only tracked: a memo that nobody reads never runs.
         let _ = source.get();
         loader.load(&state.scene.get_untracked());
     });
+    effect(move || {
+        // A layer that could not be had is asked for again when the reader goes on.
+        let scene = state.scene.get();
+        let failed = |layer: &LayerState| matches!(layer, LayerState::Failed { .. });
+        if state.layer.with_untracked(failed) {
+            again.load(&scene);
+        }
+    });
+    // A device that is lost while nothing is drawn must be noticed all the same.
+    set_interval(wake, Duration::from_secs(1));
     effect(move || {
         state.scene.track();
         state.layer.track();

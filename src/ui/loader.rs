@@ -75,12 +75,12 @@ impl Loader {
                 Ok(loaded) => {
                     *loader.settled.borrow_mut() = Some(scene.source);
                     loader.state.layer.set(LayerState::Ready(loaded));
+                    loader
+                        .state
+                        .problems
+                        .update(|all| all.retain(|p| !of_a_file(p)));
                 }
-                Err(problem) => {
-                    let previous = loader.state.layer.with_untracked(|l| l.shown().cloned());
-                    loader.state.layer.set(LayerState::Failed { previous });
-                    loader.state.problems.update(|all| all.push(problem));
-                }
+                Err(problem) => loader.give_up(problem),
             }
         });
     }
@@ -91,8 +91,20 @@ impl Loader {
         if let Some(source) = self.settled.borrow().clone() {
             self.state.change(|scene| scene.source = source);
         } else {
-            self.state.layer.set(LayerState::Failed { previous: None });
+            let file = "minilm".to_owned();
+            self.give_up(Problem::FileMissing { file, status: 0 });
         }
+    }
+
+    /// The last picture stays; what was said about it is of another Scene.
+    fn give_up(&self, problem: Problem) {
+        let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
+        self.state.layer.set(LayerState::Failed { previous });
+        self.state.summary.set(None);
+        self.state.problems.update(|all| {
+            all.retain(|p| !of_a_file(p));
+            all.push(problem);
+        });
     }
 
     fn stop(&self) {
@@ -282,6 +294,13 @@ fn loaded(named: minilm::Named) -> LoadedLayer {
         layer: Arc::new(named.layer),
         tokens: named.tokens,
     }
+}
+
+fn of_a_file(problem: &Problem) -> bool {
+    matches!(
+        problem,
+        Problem::FileMissing { .. } | Problem::FileBroken { .. }
+    )
 }
 
 fn broken(file: &str, why: &str) -> Problem {

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::ui::calc::MAX_SUMMARY_LEN;
 use crate::ui::controls::rank::energy_kept;
 use crate::ui::derived::Derived;
 use crate::ui::markup::{View, view};
@@ -18,7 +19,12 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
         derived.tokens.with(|tokens| {
             app.summary.with(|known| {
                 let Some((scene, summary)) = known else {
-                    return String::new();
+                    let long = tokens.len() > MAX_SUMMARY_LEN;
+                    return if long {
+                        sentence::too_long(lang, MAX_SUMMARY_LEN)
+                    } else {
+                        String::new()
+                    };
                 };
                 let reach = Reach::of(scene, derived.sizes.get().seq_len);
                 let energy = |rank| app.sigma.with(|sigma| energy_kept(sigma, rank as usize));
@@ -26,10 +32,13 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
                     .cjar
                     .out_rank
                     .and_then(|rank| energy(rank).map(|energy| (rank, energy)));
+                // Facts are of the weights whatever is looked at; the sentence is about the picture.
+                let mut scene = scene.clone();
+                scene.view.quantity = app.scene.with(|now| now.view.quantity);
                 sentence::sentence(
                     lang,
                     &Facts {
-                        scene,
+                        scene: &scene,
                         head: scene.head(derived.sizes.get().heads as usize) as u32,
                         summary,
                         tokens,

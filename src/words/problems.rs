@@ -6,7 +6,7 @@ texts! {
     NO_WEBGPU: "This browser does not offer WebGPU here, so nothing can be computed on the GPU. Use a current Chrome, Edge, Firefox or Safari, and open the page over https or from localhost.", "此浏览器在此处不提供 WebGPU，无法在 GPU 上计算。请使用新版 Chrome、Edge、Firefox 或 Safari，并通过 https 或 localhost 打开本页。";
     NO_ADAPTER: "The browser has WebGPU but found no graphics adapter. Check that hardware acceleration is switched on in the browser's settings, then reload.", "浏览器支持 WebGPU，但没有找到图形适配器。请检查浏览器设置中是否启用了硬件加速，然后重新加载。";
     NO_DEVICE: "The graphics adapter refused to start ({why}). Close other heavy pages and reload.", "图形适配器拒绝启动（{why}）。请关闭其他占用较大的页面后重新加载。";
-    DEVICE_LOST: "The graphics device was lost ({why}). The last picture stays; reload to go on.", "图形设备已丢失（{why}）。最后一幅图会保留；请重新加载以继续。";
+    DEVICE_LOST: "The graphics device was lost ({why}). Reload the page to go on: everything you set is in its address.", "图形设备已丢失（{why}）。请重新载入页面以继续：您的所有设置都在网址中。";
     TOO_LARGE: "This layer needs {wanted} numbers in one buffer and the device allows {allowed}. Choose a shorter text.", "该层需要在一个缓冲区中存放 {wanted} 个数，而设备最多允许 {allowed} 个。请选择更短的文本。";
     EMPTY_CANVAS: "The map has no room to be drawn in. Make the window larger.", "没有空间绘制注意力图。请放大窗口。";
     INVALID: "The graphics device reported an error of this page ({why}). The last picture stays; please report it.", "图形设备报告了本页的一个错误（{why}）。最后一幅图会保留；请反馈此问题。";

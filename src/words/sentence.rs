@@ -31,7 +31,10 @@ texts! {
     MOVED_NOTHING: "No weight here moves because of {what}.", "{what} 在此处不移动任何权重。";
     AND: "{a} and {b}", "{a} 与 {b}";
     SEGMENTED: "Each row is normalised in segments of {b} keys.", "每行按 {b} 个键一段分别归一化。";
-    RANK_KEEPS: "Rank {r} keeps {energy} of W_O's energy; the map does not change.", "秩 {r} 保留 W_O 能量的 {energy}；注意力图不变。";
+    RANK_KEEPS: "Rank {r} keeps {energy} of W_O's energy; W_O comes after the map and leaves it alone.", "秩 {r} 保留 W_O 能量的 {energy}；W_O 在注意力图之后，不影响该图。";
+    SCORE_RANK: "The score of each head is cut to rank {rho}; the map is made from what is left.", "每个头的分数截断到秩 {rho}；图由截断后的分数得到。";
+    S_IDLE: "s takes no part in this reading.", "在这种读法中 s 不参与计算。";
+    TOO_LONG: "At more than {n} tokens the facts of a whole map are not computed; point at a cell for its numbers.", "超过 {n} 个词元时不计算整幅图的统计；请指向格子查看其数值。";
     SCORE_VIEW: "Raw scores, before any softmax: blue is negative, red is positive.", "softmax 之前的原始分数：蓝色为负，红色为正。";
 }
 
@@ -91,17 +94,25 @@ pub fn sentence(lang: Lang, facts: &Facts) -> String {
         parts.insert(0, SCORE_VIEW.pick(lang).to_owned());
     }
     parts.truncate(3);
-    parts.join(match lang {
-        Lang::En => " ",
-        Lang::Zh => "",
-    })
+    join(lang, &parts)
 }
 
-/// A token in the quotes of the language.
+/// What is said where the facts of a whole map would take too long.
+pub fn too_long(lang: Lang, most: usize) -> String {
+    TOO_LONG.fill(lang, &[("n", &number::count(most as u64))])
+}
+
+/// A token in quotes, with its position where the same token stands elsewhere too.
 pub fn quoted(tokens: &[String], at: usize) -> String {
-    tokens
-        .get(at)
-        .map_or_else(|| format!("#{at}"), |token| format!("“{token}”"))
+    let Some(token) = tokens.get(at) else {
+        return format!("#{at}");
+    };
+    let alone = tokens.iter().filter(|other| *other == token).count() == 1;
+    if alone {
+        format!("“{token}”")
+    } else {
+        format!("“{token}” ({at})")
+    }
 }
 
 fn habit(lang: Lang, facts: &Facts) -> String {
@@ -223,32 +234,52 @@ fn loses(lang: Lang, tokens: &[String], lost: &Lost) -> String {
     )
 }
 
-/// What P_K, s and segments do; nothing when none is set and the rank has its own sentence.
+/// What P_K, s, the score rank and segments do; nothing when none is set and the output rank has
+/// its own sentence.
 fn bias(lang: Lang, facts: &Facts) -> Option<String> {
     let Facts { scene, summary, .. } = *facts;
     let cjar = &scene.cjar;
+    let mut parts = Vec::new();
     let keys = cjar.p_k.amplitude != 0.0;
+    // A shared P_K moves nothing (SPEC 5), so what moves is not said to come from it.
+    let each = keys && cjar.p_k.per_position;
     let curve = cjar.s.amplitude != 0.0 && cjar.reading.uses_score_bias();
-    let what = match (keys, curve) {
-        (true, true) => AND.fill(lang, &[("a", "P_K"), ("b", "s")]),
-        (true, false) => "P_K".to_owned(),
-        (false, true) => "s".to_owned(),
-        (false, false) => {
-            return match cjar.segment {
-                Some(b) => Some(SEGMENTED.fill(lang, &[("b", &b.to_string())])),
-                None if facts.rank_energy.is_some() => None,
-                None => Some(NO_BIAS.pick(lang).to_owned()),
-            };
-        }
+    let what = match (each, curve) {
+        (true, true) => Some(AND.fill(lang, &[("a", "P_K"), ("b", "s")])),
+        (true, false) => Some("P_K".to_owned()),
+        (false, true) => Some("s".to_owned()),
+        (false, false) => None,
     };
-    if keys && !curve && !cjar.p_k.per_position {
-        return Some(SHARED_STILL.pick(lang).to_owned());
+    if let Some(what) = what {
+        parts.push(if summary.moved < 5e-7 {
+            MOVED_NOTHING.fill(lang, &[("what", &what)])
+        } else {
+            let by = number::weight(summary.moved);
+            MOVED.fill(lang, &[("what", &what), ("by", &by)])
+        });
+    } else if keys {
+        parts.push(SHARED_STILL.pick(lang).to_owned());
     }
-    Some(if summary.moved < 5e-7 {
-        MOVED_NOTHING.fill(lang, &[("what", &what)])
-    } else {
-        let by = number::weight(summary.moved);
-        MOVED.fill(lang, &[("what", &what), ("by", &by)])
+    if cjar.s.amplitude != 0.0 && !curve {
+        parts.push(S_IDLE.pick(lang).to_owned());
+    }
+    if let Some(rho) = cjar.score_rank {
+        parts.push(SCORE_RANK.fill(lang, &[("rho", &rho.to_string())]));
+    }
+    if let Some(b) = cjar.segment {
+        parts.push(SEGMENTED.fill(lang, &[("b", &b.to_string())]));
+    }
+    if parts.is_empty() && cjar.out_rank.is_none() {
+        parts.push(NO_BIAS.pick(lang).to_owned());
+    }
+    parts.truncate(2);
+    (!parts.is_empty()).then(|| join(lang, &parts))
+}
+
+fn join(lang: Lang, parts: &[String]) -> String {
+    parts.join(match lang {
+        Lang::En => " ",
+        Lang::Zh => "",
     })
 }
 

@@ -7,7 +7,7 @@ texts! {
     TAB_CELL: "Cell", "单元格";
     TAB_OUTPUT: "Output", "输出";
     TAB_COST: "Cost", "成本";
-    CELL_HINT: "Point at a cell of the map to see how its number comes about. A click locks it; another click, or Escape, lets go.", "将指针移到图中的格子上，查看该数值如何得来。点击锁定；再次点击或按 Esc 解除。";
+    CELL_HINT: "Point at a cell of the map to see how its number comes about. A click keeps it for when the pointer is elsewhere; another click, or Escape, lets go.", "将指针移到图中的格子上，查看该数值如何得来。点击后，指针移开时仍保留该格；再次点击或按 Esc 解除。";
     CELL_LOCKED: "locked", "已锁定";
     QUERY: "Query i", "查询 i";
     KEY: "Key j", "键 j";

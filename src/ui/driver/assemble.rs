@@ -85,6 +85,10 @@ impl Assembler {
             Some(_) => Some(self.score_factors(scene, layer)?),
             None => None,
         };
+        if config.out_rank.is_some() && layer.preview_of.is_none() {
+            // The sentence speaks of the rank even where the output is not looked at.
+            self.ask_out(layer);
+        }
         let output = self.output_view(scene, layer, &config, canvases);
         let out_factors = output.as_ref().and_then(|_| self.out_factors(layer));
         Some(Frame {

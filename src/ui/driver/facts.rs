@@ -18,7 +18,7 @@ use crate::engine::gpu::GpuEngine;
 use crate::scene::resolve::Sizes;
 use crate::scene::{Scene, View};
 use crate::ui::calc::{self, Answer, Ask};
-use crate::ui::state::{AppState, CellNumbers, LoadedLayer};
+use crate::ui::state::{AppState, CellNumbers, LayerState, LoadedLayer};
 use crate::ui::worker::Client;
 
 /// Which picture facts belong to.
@@ -90,10 +90,11 @@ impl Facts {
 
     /// The layer on screen and the part of the Scene that facts depend on.
     fn present(&self) -> Option<(Key, LoadedLayer)> {
-        let loaded = self
-            .state
-            .layer
-            .with_untracked(|layer| layer.shown().cloned())?;
+        // While another source is on its way, or could not be had, the Scene is not the layer's.
+        let loaded = self.state.layer.with_untracked(|layer| match layer {
+            LayerState::Ready(loaded) => Some(loaded.clone()),
+            _ => None,
+        })?;
         if loaded.layer.preview_of.is_some() {
             return None;
         }
