@@ -89,7 +89,7 @@ impl Assembler {
             // The sentence speaks of the rank even where the output is not looked at.
             self.ask_out(layer);
         }
-        let output = self.output_view(scene, layer, &config, canvases);
+        let output = self.output_view(layer, &config, canvases);
         let out_factors = output.as_ref().and_then(|_| self.out_factors(layer));
         Some(Frame {
             layer: layer.clone(),
@@ -161,7 +161,6 @@ impl Assembler {
 
     fn output_view(
         &self,
-        scene: &Scene,
         layer: &Layer,
         config: &Config,
         canvases: &Canvases,
@@ -179,10 +178,8 @@ impl Assembler {
                 .as_ref()
                 .is_some_and(|(id, _)| *id == layer.id);
         if !ready {
-            self.ask_out(layer);
             return None;
         }
-        let _ = scene;
         Some(OutputView {
             texel_rows: (layer.seq_len as u32).min((height / 2).max(1)),
             texel_cols: (layer.model_dim() as u32).min(width),
