@@ -20,7 +20,12 @@ const PAUSE: Duration = Duration::from_millis(300);
 pub fn read() -> (Scene, Vec<Problem>) {
     // In a sandboxed frame the location can be read; where it cannot, the default Scene is right.
     let hash = window().location().hash().unwrap_or_default();
-    let parsed = Scene::from_fragment(&hash);
+    parse(&hash)
+}
+
+/// The Scene of any text, and what was wrong with it.
+pub fn parse(text: &str) -> (Scene, Vec<Problem>) {
+    let parsed = Scene::from_fragment(text);
     let mut problems = Vec::new();
     if parsed.version > VERSION {
         problems.push(Problem::LinkNewer(parsed.version));
@@ -33,6 +38,14 @@ pub fn read() -> (Scene, Vec<Problem>) {
         problems.push(Problem::LinkWarnings(quoted.collect()));
     }
     (parsed.scene, problems)
+}
+
+/// Says what was wrong with the newest link, in place of what was wrong with the one before.
+pub fn tell(state: AppState, problems: Vec<Problem>) {
+    state.problems.update(|all| {
+        all.retain(|p| !matches!(p, Problem::LinkWarnings(_) | Problem::LinkNewer(_)));
+        all.extend(problems);
+    });
 }
 
 /// Keeps address and Scene the same, in both directions.
@@ -62,10 +75,7 @@ pub fn follow(state: AppState) {
 
     let back = window_event_listener(leptos::ev::hashchange, move |_| {
         let (scene, problems) = read();
-        state.problems.update(|all| {
-            all.retain(|p| !matches!(p, Problem::LinkWarnings(_) | Problem::LinkNewer(_)));
-            all.extend(problems);
-        });
+        tell(state, problems);
         let fragment = scene.to_fragment();
         if *written.borrow() == fragment {
             return;

@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-use super::driver;
 use super::state::{AppState, EngineState};
+use super::{address, driver};
 use crate::attention::summary::Summary;
 use crate::engine::Engine;
 use crate::scene::words::Word as _;
@@ -39,8 +39,9 @@ pub fn expose(state: AppState, sentence: Memo<String>) {
         state.scene.with_untracked(Scene::to_fragment).into()
     });
     give(&api, "set", move |text| {
-        let parsed = Scene::from_fragment(&text.as_string().unwrap_or_default());
-        state.scene.set(parsed.scene);
+        let (scene, problems) = address::parse(&text.as_string().unwrap_or_default());
+        address::tell(state, problems);
+        state.scene.set(scene);
         JsValue::UNDEFINED
     });
     give(&api, "lesson", move |name| {
