@@ -1,5 +1,6 @@
 // Y = X Wᵀ + b over any number of leading columns: projections to q, k, v of one head, the layer
-// output, and both factors of its low-rank twin. Four rows by four outputs a thread.
+// output, and both factors of its low-rank twin. Four rows by four outputs a thread. A sum can be
+// continued from an earlier one in Y, with the bits that it would have in one go.
 
 // Rust twin: `gpu_data::LinearParams`.
 struct LinearParams {
@@ -18,9 +19,12 @@ struct LinearParams {
     y_stride: u32,
     // 1 when b is added.
     has_bias: u32,
-    pad0: u32,
-    pad1: u32,
-    pad2: u32,
+    // First vec4 of a row of X that takes part.
+    first: u32,
+    // Where in Y the sum that is continued starts; NOTHING begins at 0.
+    start: u32,
+    // Where in Y the result starts.
+    to: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: LinearParams;
@@ -31,15 +35,24 @@ struct LinearParams {
 
 override WORKGROUP: u32 = 32u;
 
+// No sum is continued.
+const NOTHING: u32 = 0xffffffffu;
+
 fn put(i: u32, o0: u32, value: vec4<f32>) {
     if (i >= p.row_end) {
         return;
     }
-    let at = i * p.y_stride + o0;
+    let at = p.to + i * p.y_stride + o0;
     y[at] = value.x;
     if (o0 + 1u < p.outs) { y[at + 1u] = value.y; }
     if (o0 + 2u < p.outs) { y[at + 2u] = value.z; }
     if (o0 + 3u < p.outs) { y[at + 3u] = value.w; }
+}
+
+// What is there of row i: the sum that is continued.
+fn begun(i: u32, o0: u32) -> vec4<f32> {
+    let at = p.start + min(i, p.row_end - 1u) * p.y_stride + o0;
+    return vec4<f32>(y[at], y[at + 1u], y[at + 2u], y[at + 3u]);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -57,7 +70,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let wi = outs * p.w_stride;
     let whole = p.inner / 4u;
     var acc = mat4x4<f32>();
-    for (var c = 0u; c < whole; c++) {
+    if (p.start != NOTHING) {
+        acc = mat4x4<f32>(begun(i0, o0), begun(i0 + 1u, o0), begun(i0 + 2u, o0), begun(i0 + 3u, o0));
+    }
+    for (var c = p.first; c < whole; c++) {
         let xs = mat4x4<f32>(x[xi.x + c], x[xi.y + c], x[xi.z + c], x[xi.w + c]);
         let ws = mat4x4<f32>(w[wi.x + c], w[wi.y + c], w[wi.z + c], w[wi.w + c]);
         acc += transpose(ws) * xs;

@@ -10,8 +10,9 @@ struct MatrixParams {
     stride: u32,
     // First texel of `texels` that this matrix writes.
     offset: u32,
+    // 1 when the values of this matrix widen the range.
+    widens: u32,
     pad0: u32,
-    pad1: u32,
 }
 
 @group(0) @binding(0) var<uniform> shape: MatrixParams;
@@ -35,6 +36,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             if (abs(v) > abs(value)) { value = v; }
         }
     }
-    widen_range(value, value);
+    if (shape.widens != 0u) {
+        widen_range(value, value);
+    }
     texels[shape.offset + y * map.texel_cols + x] = vec2<f32>(value, 1.0);
 }

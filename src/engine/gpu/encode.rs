@@ -5,7 +5,7 @@ use crate::engine::sizes::{ALIGN, Sizes, StatSizes, aligned, vec4s};
 use crate::scene::Quantity;
 
 use super::engine::{GpuEngine, Shown};
-use super::gpu_data::{BiasParams, LinearParams, MapParams};
+use super::gpu_data::{BiasParams, LinearParams, MapParams, NOTHING};
 use super::jobs::{Job, Part, Rows, has_bias, is_crisp};
 use super::kernel::Kernel;
 use super::launch::{Arg, Slice, Timed};
@@ -32,9 +32,11 @@ impl GpuEngine {
             Job::Attend(..)
             | Job::Full(_)
             | Job::Components(_)
+            | Job::Partial(..)
             | Job::LowRank(_)
             | Job::Energy
-            | Job::OutputTexels => self.encode_output(&shown, slice, job, timed),
+            | Job::FullTexels
+            | Job::LowTexels => self.encode_output(&shown, slice, job, timed),
         }
         self.shown = Some(shown);
     }
@@ -141,7 +143,9 @@ impl GpuEngine {
                     outs: sizes.head_dim as u32,
                     y_stride: sizes.head_stride as u32 * 4,
                     has_bias: u32::from(linear.bias.is_some()),
-                    pad: [0; 3],
+                    first: 0,
+                    start: NOTHING,
+                    to: 0,
                 };
                 let out = self.of_head(name, head, sizes.head_bytes);
                 self.linear(slice, params, timed, [Name::X, weight, bias], out);

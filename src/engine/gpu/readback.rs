@@ -6,9 +6,8 @@ use futures_channel::oneshot;
 use crate::engine::sizes::ALIGN;
 use crate::engine::{EngineError, FrameReport, Local, MapValues};
 
-use super::encode_output::components;
 use super::engine::GpuEngine;
-use super::jobs::parts;
+use super::jobs::{components, factors};
 use super::store::Name;
 use super::surface::{Slot, Target};
 
@@ -123,8 +122,8 @@ impl GpuEngine {
         let shown = self.shown.as_ref();
         let map_there = shown.is_some_and(|s| s.done.map && s.frame.map.is_some());
         let split = shown.map_or(0, |s| {
-            if parts(&s.frame) {
-                components(s) as usize
+            if factors(&s.frame).is_some() {
+                components(&s.frame) as usize
             } else {
                 0
             }
@@ -218,7 +217,9 @@ impl GpuEngine {
             .as_ref()
             .map_or(1, |s| s.frame.layer.model_dim())
             .max(1);
-        let pending = self.store.get(name).map(|b| self.fetch(b, 0, b.size()));
+        let rows = self.shown.as_ref().map_or(0, |s| s.frame.layer.seq_len);
+        let bytes = (rows * dim.next_multiple_of(4) * 4) as u64;
+        let pending = self.store.get(name).map(|b| self.fetch(b, 0, bytes));
         Box::pin(async move {
             let Some(pending) = pending else {
                 return Err(EngineError::Invalid("the output was not computed".into()));
