@@ -138,8 +138,8 @@ impl GpuEngine {
                     row_end: rows.1,
                     inner: sizes.input_dim as u32,
                     x_stride: vec4s(sizes.input_dim) as u32,
-                    w_stride: vec4s(sizes.input_dim) as u32,
-                    w_row0: head * sizes.head_dim as u32,
+                    w_stride: linear.weight.shape.first().copied().unwrap_or(0) as u32,
+                    w_col0: head * sizes.head_dim as u32,
                     outs: sizes.head_dim as u32,
                     y_stride: sizes.head_stride as u32 * 4,
                     has_bias: u32::from(linear.bias.is_some()),
@@ -162,7 +162,7 @@ impl GpuEngine {
         [x, w, b]: [Name; 3],
         out: Arg<'_>,
     ) {
-        let threads = u64::from((params.row_end - params.row0).div_ceil(4))
+        let threads = u64::from((params.row_end - params.row0).div_ceil(8))
             * u64::from(params.outs.div_ceil(4));
         let args = [
             slice.params(&params),

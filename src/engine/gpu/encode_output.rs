@@ -130,11 +130,11 @@ impl GpuEngine {
         let bytes = sizes.seq_len as u64 * vec4s(count as usize) as u64 * 16;
         self.store.ensure(&self.context.device, Name::T, bytes);
         if !self.store.is_uploaded(Name::W1) {
-            let row = w_1.shape.get(1).copied().unwrap_or(1);
-            self.uploader().matrix(Name::W1, &w_1.data, row);
+            self.uploader().weight(Name::W1, w_1);
         }
         let params = LinearParams {
             outs: count,
+            w_stride: count,
             y_stride: vec4s(count as usize) as u32 * 4,
             ..output_linear(sizes, rows, model_dim(sizes), model_dim(sizes), false)
         };
@@ -158,7 +158,7 @@ impl GpuEngine {
         let sizes = &shown.sizes;
         let row = w_2.shape.get(1).copied().unwrap_or(1);
         if !self.store.is_uploaded(Name::W2) {
-            self.uploader().matrix(Name::W2, &w_2.data, row);
+            self.uploader().weight(Name::W2, w_2);
         }
         let bias = match &shown.frame.layer.output {
             Output::Full(Linear { bias, .. }) | Output::Factors { bias, .. } => bias.as_ref(),
@@ -342,14 +342,13 @@ fn model_bytes(sizes: &Sizes) -> u64 {
 
 /// Y = X Wᵀ + b of model width, over the first `inner` of `row` columns.
 fn output_linear(sizes: &Sizes, rows: Rows, inner: u32, row: u32, has_bias: bool) -> LinearParams {
-    let stride = vec4s(row as usize) as u32;
     LinearParams {
         row0: rows.0,
         row_end: rows.1,
         inner,
-        x_stride: stride,
-        w_stride: stride,
-        w_row0: 0,
+        x_stride: vec4s(row as usize) as u32,
+        w_stride: model_dim(sizes),
+        w_col0: 0,
         outs: model_dim(sizes),
         y_stride: sizes.model_stride as u32 * 4,
         has_bias: u32::from(has_bias),

@@ -120,11 +120,11 @@ pub struct LinearParams {
     pub inner: u32,
     /// vec4s from one row of X to the next.
     pub x_stride: u32,
-    /// vec4s from one row of W to the next.
+    /// Numbers from one row of Wᵀ to the next.
     pub w_stride: u32,
-    /// First row of W that is used.
-    pub w_row0: u32,
-    /// Rows of W that are used.
+    /// First column of Wᵀ that is used.
+    pub w_col0: u32,
+    /// Columns of Wᵀ that are used.
     pub outs: u32,
     /// Numbers from one row of Y to the next.
     pub y_stride: u32,

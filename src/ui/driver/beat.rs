@@ -197,7 +197,11 @@ impl Beat {
     /// The animation frame at which `flight` was to be seen: this one, which found it finished, or
     /// where the browser tells late the first one after the device was through with it.
     fn presented(&mut self, flight: &Flight, gpu_ms: Option<f64>, now: f64) -> f64 {
-        while self.ticks.front().is_some_and(|&tick| tick < flight.submitted) {
+        while self
+            .ticks
+            .front()
+            .is_some_and(|&tick| tick < flight.submitted)
+        {
             self.ticks.pop_front();
         }
         let (Some(gpu), true) = (gpu_ms, self.notice.is_some_and(|ms| ms > LATE_MS)) else {
