@@ -43,6 +43,8 @@ texts! {
     GPU_TIME_NONE: "not measurable here", "此处无法测量";
     KEYS_PER_ROW: "keys per row", "每行可见键";
     FULL_PAGE: "Open in attnscope", "在 attnscope 中打开";
+    SELF_CHECK: "Self-check: what holds on this device", "自检：在本设备上成立的事实";
+    CLOSE: "Close", "关闭";
     CONTROLS: "Controls", "控制";
     BOARD: "Map", "注意力图";
     DETAILS: "Details", "详情";

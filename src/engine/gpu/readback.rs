@@ -272,17 +272,33 @@ impl GpuEngine {
 
     /// Drives the device until `future` is ready. In a browser the page's event loop does that.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn block_on<T>(&self, mut future: Local<T>) -> T {
+    pub fn block_on<T>(&self, future: Local<T>) -> T {
+        self.pump().block_on(future)
+    }
+
+    /// What drives the device while a future borrows the engine.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn pump(&self) -> Pump {
+        Pump(self.context.device.clone())
+    }
+}
+
+/// Drives a device from outside of its engine.
+#[cfg(not(target_arch = "wasm32"))]
+pub struct Pump(wgpu::Device);
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Pump {
+    /// Drives the device until `future` is ready.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = std::pin::pin!(future);
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         loop {
             if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) {
                 return value;
             }
             // A lost device answers its callbacks, so the future becomes ready all the same.
-            let _ = self
-                .context
-                .device
-                .poll(wgpu::PollType::wait_indefinitely());
+            let _ = self.0.poll(wgpu::PollType::wait_indefinitely());
         }
     }
 }
