@@ -31,7 +31,7 @@ pub fn embed_code(scene: &Scene, title: &str) -> String {
     let fragment = scene.to_fragment().replace('&', "&amp;");
     format!(
         "<iframe src=\"{}embed.html#{fragment}\" title=\"{title}\" sandbox=\"allow-scripts\" \
-         loading=\"lazy\" width=\"100%\" height=\"560\"></iframe>",
+         loading=\"lazy\" width=\"100%\" height=\"640\"></iframe>",
         base()
     )
 }
