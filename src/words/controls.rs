@@ -94,7 +94,6 @@ texts! {
     SCALE_MODEL: "1/√d (first listing)", "1/√d（第一份源代码）";
     SCALE_FREE: "free value", "自定义";
     SCALE_VALUE: "Scale value", "缩放值";
-    MORE: "More", "更多";
     MORE_RANKS: "Score rank, segments, scale", "分数秩、分段、缩放";
     RESTORE: "Double-click or Backspace restores {value}", "双击或按退格键恢复为 {value}";
     EXACT: "{label}, exact value", "{label}，精确值";
