@@ -98,7 +98,7 @@ pub fn Cost() -> View {
                     <th scope="col">{t(words::COST_COUNTED)}</th>
                     <th scope="col">{t(words::COST_FULL)}</th>
                     <th scope="col">{t(words::COST_NOW)}</th>
-                    <th scope="col"></th>
+                    <td></td>
                 </tr>
             </thead>
             <tbody>
@@ -171,7 +171,7 @@ fn Claims(
     };
     view! {
         <section class="claims">
-            <h3>{t(words::CLAIMS)} <small>" — " {t(words::CLAIM_CONDITION)}</small></h3>
+            <h2>{t(words::CLAIMS)} <small>" — " {t(words::CLAIM_CONDITION)}</small></h2>
             <dl>
                 {claim(
                     words::CLAIM_ROW_TIME,

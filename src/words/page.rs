@@ -27,7 +27,7 @@ texts! {
     COPIED: "Copied", "已复制";
     SHARE_HINT: "The link holds everything you see here.", "链接包含此处的全部设置。";
     LANGUAGE: "中文", "EN";
-    LANGUAGE_NAME: "切换到简体中文", "Switch to English";
+    LANGUAGE_NAME: "中文 · 切换到简体中文", "EN · Switch to English";
     THEME_SYSTEM: "Theme: as the system", "主题：跟随系统";
     THEME_LIGHT: "Theme: light", "主题：浅色";
     THEME_DARK: "Theme: dark", "主题：深色";
