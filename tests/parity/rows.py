@@ -196,7 +196,7 @@ def cases(golden):
     per_head = alibi_of_heads(golden("full-h3-l33-d16"))
     product = golden("cjar-shared-product-segnone")
     rank = golden("rank-score-3")
-    in_segments = golden("cjar-position-softmax-seg5").changed("segments", p_k=None, p_v=None)
+    in_segments = golden("cjar-position-softmax-seg5").changed("cjar-position-softmax-seg5-no-p", p_k=None, p_v=None)
     several = [
         "sum(F.scaled_dot_product_attention(q, k[:, :, g:g + B], v[:, :, g:g + B])",
         "for g in range(0, L, B)) / -(-L // B)",
@@ -238,7 +238,7 @@ def alibi_of_heads(case):
     at = np.arange(length)
     slopes = 2.0 ** (-8 * (np.arange(heads) + 1) / heads)
     s = -slopes[:, None, None] * np.abs(at[:, None] - at[None, :])
-    return case.changed("alibi-heads", {"reading": "bias", "causal": True}, s=s.astype(np.float32))
+    return case.changed("full-h3-l33-d16-alibi", {"reading": "bias", "causal": True}, s=s.astype(np.float32))
 
 
 def unequal():
@@ -257,7 +257,7 @@ def unequal():
             why="`local_window_size` counts the token itself"),
         Row("causal count", "torch", block("(q_idx >= kv_idx) & (q_idx - kv_idx <= w)"),
             CAUSAL_COUNT, COUNT,
-            why="attention-gym's `sliding_window` is a distance: it sees one key more"),
+            why="the formula of attention-gym's `sliding_window` is a distance: it sees one key more"),
         Row("distance", "onnxruntime", "GroupQueryAttention(local_window_size=w)", DISTANCE, COUNT,
             why="GroupQueryAttention is always causal: there is no window to both sides"),
         Row("full", "onnxruntime", "GroupQueryAttention()", "m=full",

@@ -18,7 +18,8 @@ HOW = """
 Judged is O = A·V (SPEC 4) of the project's own 64-bit reference, which also judges the shaders.
 A row is *equal* when |theirs − ours| ≤ 1e-5 + 1e-4·max|ours| for every number, all inputs and all
 windows of the row; a number that is not finite fails. Inputs are {inputs}; rows of the last part
-of the first table have a case of `tests/golden` of their own. `edge-large` has scores to ±13,000
+of the first table have a case of `tests/golden` of their own, two of them changed as the name says
+(`-alibi` with s added, `-no-p` without P_K and P_V). `edge-large` has scores to ±13,000
 and values to 207, where 32 bits round more, and a column of its own. Beforehand the reference is
 held to the formulas of the specification written once more in numpy: {formulas:.0e} at most over
 {tensors} tensors.
@@ -33,21 +34,23 @@ heads. `longformer` is `LongformerSelfAttention` with our q, k, v for its projec
 UNEQUAL = """
 ## What looks alike and differs
 
-The largest difference over the same inputs. That these differ is held as well.
+The largest difference over the same inputs; values of `edge-large` reach 207, and so do these. That
+each of them differs is held as well.
 """
 
 ALONE = """
 ## What has no counterpart
 
 - **Segmented normalisation** (SPEC 3): no library has a call for it. Over whole rows it is the mean
-  of one attention per segment, as the line above; in a window the number of segments differs from
-  row to row, and no composition of whole calls makes that.
+  of one attention per segment, as the line above; in a window each query
+  divides by its own number of segments that hold a key it sees.
 - **Reading product**: A is not a softmax of anything, weights can be negative. No call; by hand as
   above.
 - **Score rank and output rank**: no attention call approximates q·k or W_O; by hand with an SVD. The
   output rank acts behind O and is not compared here.
 - **P_K and P_V** have no argument of their own: they are added to k and v before the call.
-- **A query without a key** has O = 0 here, as in PyTorch. The others are in the table above.
+- **A query without a key** has O = 0 here, as in PyTorch (both calls); for JAX and the listing see the
+  table above, ONNX Runtime was not asked.
 - **flash-attn** is not run: it needs a CUDA device. Its documented `window_size=(left, right)`, −1
   for unlimited, is our *explicit* (with `causal=True`, right is 0).
 - Theirs that is not here: fewer key heads than query heads (repeat k and v), dropout, soft caps.
