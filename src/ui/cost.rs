@@ -149,11 +149,19 @@ fn Claims(
             }),
         );
         let saved = all.total() - cut.total();
-        words::CLAIM_TIME_COUNTED.fill(
+        let words = if saved < 0.0 {
+            words::CLAIM_TIME_LOST
+        } else {
+            words::CLAIM_TIME_COUNTED
+        };
+        words.fill(
             lang.get(),
             &[
                 ("r", &rank.to_string()),
-                ("saved", &format!("{}FLOP", number::engineering(saved))),
+                (
+                    "saved",
+                    &format!("{}FLOP", number::engineering(saved.abs())),
+                ),
                 ("speed", &number::fixed(all.total() / cut.total(), 3)),
             ],
         )

@@ -21,6 +21,7 @@ pub fn sentence(problem: &Problem, lang: Lang) -> String {
         Problem::FileMissing { file, status } => {
             words::FILE_MISSING.fill(lang, &[("file", file), ("status", &status.to_string())])
         }
+        Problem::LoadCancelled => words::LOAD_CANCELLED.pick(lang).to_owned(),
         Problem::FileBroken { file, why } => {
             words::FILE_BROKEN.fill(lang, &[("file", file), ("why", why)])
         }

@@ -12,6 +12,7 @@ texts! {
     INVALID: "The graphics device reported an error of this page ({why}). The last picture stays; please report it.", "图形设备报告了本页的一个错误（{why}）。最后一幅图会保留；请反馈此问题。";
     FILE_MISSING: "The file {file} could not be loaded (status {status}). Check the connection, or choose another text.", "无法加载文件 {file}（状态 {status}）。请检查网络连接，或选择其他文本。";
     FILE_NO_ANSWER: "The file {file} could not be loaded: no answer. Check the connection, or choose another text.", "无法加载文件 {file}：没有响应。请检查网络连接，或选择其他文本。";
+    LOAD_CANCELLED: "Loading was cancelled, and there is no picture yet. Choose a text to go on.", "已取消载入，尚无图像。请选择文本以继续。";
     FILE_BROKEN: "The file {file} is damaged ({why}). Reload the page; if it stays so, the copy on the server is incomplete.", "文件 {file} 已损坏（{why}）。请重新加载；若仍如此，则服务器上的副本不完整。";
     LINK_WARNINGS: "Some values of the link do not fit and were replaced by their defaults: {list}.", "链接中有些值不合适，已改用默认值：{list}。";
     LINK_NEWER: "This link was made by a newer version of the page (format {version}). What is known of it is shown; reload to get the newer page.", "此链接由更新版本的页面生成（格式 {version}）。已显示可识别的部分；请重新加载以获取新版页面。";

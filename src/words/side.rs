@@ -60,6 +60,7 @@ texts! {
     CLAIM_ROW_TIME: "time", "时间";
     CLAIM_ROW_SPACE: "memory", "内存";
     CLAIM_TIME_COUNTED: "W_O of rank {r} saves {saved}: at most {speed}× for the layer", "秩 {r} 的 W_O 省下 {saved}：整层至多 {speed} 倍";
+    CLAIM_TIME_LOST: "W_O of rank {r} costs {saved} more than W_O itself: below d / 2 it begins to save", "秩 {r} 的 W_O 比 W_O 本身多花 {saved}：秩低于 d / 2 才开始节省";
     CLAIM_SPACE_COUNTED: "A is L² per head whatever r is; not storing it saves {saved}, for every mechanism alike", "无论 r 为何，A 每头都是 L²；不存储可省 {saved}，对各机制一样";
     VERDICT_TIME: "Does not follow: a low-rank W_O leaves the L² of the score as it is. Only a score rank ρ turns L²·d_h into L²·ρ.", "推不出：低秩 W_O 不改变分数的 L²。只有分数秩 ρ 才能把 L²·d_h 变为 L²·ρ。";
     VERDICT_SPACE: "Does not follow: no rank changes the size of A.", "推不出：任何秩都不改变 A 的大小。";
