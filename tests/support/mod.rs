@@ -2,6 +2,10 @@
 //! An adapter that is missing fails the test; it never skips it.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod random;
+pub mod recipe;
+pub mod wanted;
+
 use std::sync::Arc;
 
 use attnscope::attention::compare::{Comparison, Tolerance, compare};
@@ -129,7 +133,11 @@ pub fn matrix(engine: &mut GpuEngine, frame: &Frame, which: Matrix) -> Vec<f32> 
 
 /// Everything that `case` expects against what the engine gives.
 pub fn judge(engine: &mut GpuEngine, case: &Case) -> Vec<Comparison> {
-    let frame = frame(case);
+    judge_frame(engine, case, &frame(case))
+}
+
+/// As [`judge`], with the [`frame`] of the case.
+pub fn judge_frame(engine: &mut GpuEngine, case: &Case, frame: &Frame) -> Vec<Comparison> {
     let (heads, len) = (case.layer.heads, case.layer.seq_len);
     let mut found = Vec::new();
     let mut check = |what: &str, got: &[f32], want: &[f32]| {
@@ -141,7 +149,7 @@ pub fn judge(engine: &mut GpuEngine, case: &Case) -> Vec<Comparison> {
         ));
     };
     if case.expect.a.is_some() || case.expect.a_rows.is_some() {
-        let a = maps(engine, &frame, Quantity::Weights);
+        let a = maps(engine, frame, Quantity::Weights);
         if let Some(want) = &case.expect.a {
             check("A", &a, &want.data);
         }
@@ -155,7 +163,7 @@ pub fn judge(engine: &mut GpuEngine, case: &Case) -> Vec<Comparison> {
         }
     }
     if let Some(want) = &case.expect.o {
-        let flat = matrix(engine, &frame, Matrix::Heads);
+        let flat = matrix(engine, frame, Matrix::Heads);
         let (dim, d) = (case.layer.head_dim, case.layer.model_dim());
         // [L, d] to [H, L, d_h].
         let got: Vec<f32> = (0..heads)
@@ -171,7 +179,7 @@ pub fn judge(engine: &mut GpuEngine, case: &Case) -> Vec<Comparison> {
         } else {
             Matrix::Full
         };
-        check("Y", &matrix(engine, &frame, which), &want.data);
+        check("Y", &matrix(engine, frame, which), &want.data);
     }
     found
 }
