@@ -38,6 +38,7 @@ fn caught<'a>(
 }
 
 fn row(table: &mut String, mutant: &Mutant, by: &str) {
+    println!("{}: {by}", mutant.name);
     let Mutant {
         name,
         kernels,

@@ -17,8 +17,15 @@ pub fn main() -> Outcome {
     );
     let table = files::target().join("mutants.md");
     let _ = fs::remove_file(&table);
-    let run = Run::new("cargo", &["test", "--locked", "--test", "gpu_mutants"])
-        .env("ATTNSCOPE_MUTANTS", &table);
+    let args = [
+        "test",
+        "--locked",
+        "--test",
+        "gpu_mutants",
+        "--",
+        "--nocapture",
+    ];
+    let run = Run::new("cargo", &args).env("ATTNSCOPE_MUTANTS", &table);
     let run = crate::test::with_runtime_dir(run);
     let ended = run.lines(|_| {})?;
     let missing = |_| Failure::new("the tests wrote no table", run.by_hand());
