@@ -145,6 +145,18 @@ pub async fn head_outputs(engine: &mut GpuEngine, frame: &Frame) -> Result<Vec<f
 /// What the engine says, and when a matrix has no factors.
 pub async fn judge(engine: &mut GpuEngine, case: &Case) -> Result<Vec<Comparison>, EngineError> {
     let frame = frame(case).map_err(|why| EngineError::Invalid(why.to_string()))?;
+    judge_frame(engine, case, &frame).await
+}
+
+/// As [`judge`], with the [`frame`] of the case.
+///
+/// # Errors
+/// What the engine says.
+pub async fn judge_frame(
+    engine: &mut GpuEngine,
+    case: &Case,
+    frame: &Frame,
+) -> Result<Vec<Comparison>, EngineError> {
     let (heads, len) = (case.layer.heads, case.layer.seq_len);
     let mut found = Vec::new();
     let mut check = |what: &str, got: &[f32], want: &[f32]| {
@@ -152,7 +164,7 @@ pub async fn judge(engine: &mut GpuEngine, case: &Case) -> Result<Vec<Comparison
         found.push(compare(what, got, want, Tolerance::ENGINE));
     };
     if case.expect.a.is_some() || case.expect.a_rows.is_some() {
-        let a = maps(engine, &frame, Quantity::Weights).await?;
+        let a = maps(engine, frame, Quantity::Weights).await?;
         if let Some(want) = &case.expect.a {
             check("A", &a, &want.data);
         }
@@ -166,7 +178,7 @@ pub async fn judge(engine: &mut GpuEngine, case: &Case) -> Result<Vec<Comparison
         }
     }
     if let Some(want) = &case.expect.o {
-        check("O", &head_outputs(engine, &frame).await?, &want.data);
+        check("O", &head_outputs(engine, frame).await?, &want.data);
     }
     if let Some(want) = &case.expect.y {
         let which = if frame.out_factors.is_some() {
@@ -174,7 +186,7 @@ pub async fn judge(engine: &mut GpuEngine, case: &Case) -> Result<Vec<Comparison
         } else {
             Matrix::Full
         };
-        check("Y", &matrix(engine, &frame, which).await?, &want.data);
+        check("Y", &matrix(engine, frame, which).await?, &want.data);
     }
     Ok(found)
 }

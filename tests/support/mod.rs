@@ -2,6 +2,10 @@
 //! An adapter that is missing fails the test; it never skips it.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod random;
+pub mod recipe;
+pub mod wanted;
+
 use attnscope::attention::compare::Comparison;
 use attnscope::check::judge;
 use attnscope::data::case::Case;
@@ -60,5 +64,12 @@ pub fn matrix(engine: &mut GpuEngine, frame: &Frame, which: Matrix) -> Vec<f32> 
 
 /// Everything that `case` expects against what the engine gives.
 pub fn judge(engine: &mut GpuEngine, case: &Case) -> Vec<Comparison> {
-    engine.pump().block_on(judge::judge(engine, case)).unwrap()
+    judge_frame(engine, case, &frame(case))
+}
+
+/// As [`judge`], with the [`frame`] of the case.
+pub fn judge_frame(engine: &mut GpuEngine, case: &Case, frame: &Frame) -> Vec<Comparison> {
+    let pump = engine.pump();
+    pump.block_on(judge::judge_frame(engine, case, frame))
+        .unwrap()
 }

@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask serve | build | test | bench`.
+//! The project's commands: `cargo xtask serve | build | test | mutants | bench`.
 //!
 //! Every step says what it does and why, is skipped when it is done already, and when it fails
 //! names the command to run by hand.
@@ -9,6 +9,7 @@ mod build;
 mod counts;
 mod files;
 mod fingerprint;
+mod mutants;
 mod run;
 mod say;
 mod serve;
@@ -28,6 +29,7 @@ cargo xtask <command>
   build   set up what is missing and build the page into dist/
   test    formatting, lints, native tests on a Vulkan adapter, release build, size budget,
           browser tests in Chromium and Firefox; the last line is the total
+  mutants put known errors into the shaders and print by which check each is caught
   bench   time the page in Chromium and Firefox and print a table
 ";
 
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Some("serve") => serve::main(rest),
         Some("build") => no_arguments(rest).and_then(|()| build::main()),
         Some("test") => no_arguments(rest).and_then(|()| test::main()),
+        Some("mutants") => no_arguments(rest).and_then(|()| mutants::main()),
         Some("bench") => bench::main(rest),
         Some("help" | "--help" | "-h") | None => {
             print!("{USAGE}");

@@ -106,17 +106,10 @@ fn native() -> Counts {
         "native tests",
         "arithmetic against the f64 reference, the shaders on a Vulkan adapter, these commands",
     );
-    let mut run = Run::new(
+    let run = with_runtime_dir(Run::new(
         "cargo",
         &["test", "--workspace", "--locked", "--no-fail-fast"],
-    );
-    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        // Mesa wants a folder of the user's and warns on every start without one.
-        let dir = files::target().join("xdg-runtime");
-        if fs::create_dir_all(&dir).is_ok() {
-            run = run.env("XDG_RUNTIME_DIR", dir);
-        }
-    }
+    ));
     let mut total = Counts::default();
     let ended = run.lines(|line| {
         if let Some(counts) = counts::cargo_line(line) {
@@ -124,6 +117,16 @@ fn native() -> Counts {
         }
     });
     settle(total, ended, &run.by_hand())
+}
+
+/// Mesa wants a folder of the user's and warns on every start without one.
+pub fn with_runtime_dir(run: Run) -> Run {
+    let dir = files::target().join("xdg-runtime");
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() && fs::create_dir_all(&dir).is_ok() {
+        run.env("XDG_RUNTIME_DIR", dir)
+    } else {
+        run
+    }
 }
 
 fn browsers() -> Counts {

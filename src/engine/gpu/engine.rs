@@ -138,6 +138,28 @@ impl GpuEngine {
     /// Puts other WGSL in the place of a kernel, for negative controls.
     pub fn replace_kernel(&mut self, kernel: Kernel, wgsl: &str) {
         self.kernels.replace(kernel, wgsl);
+        // What there is was made by the right kernel.
+        self.forget();
+    }
+
+    /// Puts other WGSL in the place of the heatmap, for negative controls.
+    pub fn replace_heatmap(&mut self, wgsl: &str) {
+        self.heatmap.replace(Some(wgsl));
+        self.forget();
+    }
+
+    /// All right kernels and the right heatmap again.
+    pub fn restore_kernels(&mut self) {
+        self.kernels.restore();
+        self.heatmap.replace(None);
+        self.forget();
+    }
+
+    /// Nothing is there of the last Frame.
+    fn forget(&mut self) {
+        self.shown = None;
+        self.work = Work::default();
+        self.store.clear();
     }
 
     /// What the device complained about since the last call, if anything: always an error of ours.

@@ -52,6 +52,7 @@ pub struct Heatmap {
     /// By target format and `SHRUNK`.
     pipelines: HashMap<(wgpu::TextureFormat, bool), wgpu::RenderPipeline>,
     tables: wgpu::Buffer,
+    replaced: Option<String>,
 }
 
 impl Heatmap {
@@ -75,6 +76,7 @@ impl Heatmap {
             ),
             pipelines: HashMap::new(),
             tables,
+            replaced: None,
         }
     }
 
@@ -85,9 +87,13 @@ impl Heatmap {
             return;
         }
         let device = &context.device;
+        let wgsl = self
+            .replaced
+            .clone()
+            .unwrap_or_else(|| shaders::HEATMAP.source());
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("heatmap"),
-            source: wgpu::ShaderSource::Wgsl(shaders::HEATMAP.source().into()),
+            source: wgpu::ShaderSource::Wgsl(wgsl.into()),
         });
         let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("heatmap"),
@@ -119,6 +125,13 @@ impl Heatmap {
             cache: None,
         });
         self.pipelines.insert((format, shrunk), pipeline);
+    }
+
+    /// Puts other WGSL in the place of the right one, or (`None`) the right one back: for negative
+    /// controls.
+    pub fn replace(&mut self, wgsl: Option<&str>) {
+        self.pipelines.clear();
+        self.replaced = wgsl.map(str::to_owned);
     }
 
     /// Clears `view` to the ground colour and draws the tiles.

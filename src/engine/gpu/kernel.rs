@@ -175,7 +175,8 @@ pub struct Compiled {
 /// The pipelines, each made when it is first asked for.
 #[derive(Debug, Default)]
 pub struct Kernels {
-    compiled: HashMap<(Kernel, Variant), Compiled>,
+    /// By kernel, variant, and whether it is a wrong one: the right ones stay meanwhile.
+    compiled: HashMap<(Kernel, Variant, bool), Compiled>,
     replaced: HashMap<Kernel, String>,
 }
 
@@ -189,10 +190,10 @@ impl Kernels {
         variant: Variant,
     ) {
         let variant = variant.of(kernel);
-        let replaced = &self.replaced;
-        self.compiled.entry((kernel, variant)).or_insert_with(|| {
+        let replaced = self.replaced.get(&kernel);
+        let key = (kernel, variant, replaced.is_some());
+        self.compiled.entry(key).or_insert_with(|| {
             let wgsl = replaced
-                .get(&kernel)
                 .cloned()
                 .unwrap_or_else(|| kernel.shader().source());
             let constants = variant.constants(kernel, workgroup);
@@ -202,14 +203,22 @@ impl Kernels {
 
     /// The pipeline, once it is prepared.
     pub fn get(&self, kernel: Kernel, variant: Variant) -> Option<&Compiled> {
-        self.compiled.get(&(kernel, variant.of(kernel)))
+        let wrong = self.replaced.contains_key(&kernel);
+        self.compiled.get(&(kernel, variant.of(kernel), wrong))
     }
 
     /// Puts other WGSL in the place of `kernel`: negative controls use this to show that a wrong
     /// kernel is caught.
     pub fn replace(&mut self, kernel: Kernel, wgsl: &str) {
-        self.compiled.retain(|(known, _), _| *known != kernel);
+        self.compiled
+            .retain(|(known, _, wrong), _| *known != kernel || !wrong);
         self.replaced.insert(kernel, wgsl.to_owned());
+    }
+
+    /// The right kernels again.
+    pub fn restore(&mut self) {
+        self.compiled.retain(|(_, _, wrong), _| !wrong);
+        self.replaced.clear();
     }
 }
 
