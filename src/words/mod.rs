@@ -8,6 +8,7 @@
 pub mod board;
 pub mod controls;
 pub mod lessons;
+pub mod listing;
 pub mod number;
 pub mod page;
 pub mod problems;
@@ -103,6 +104,7 @@ mod tests {
             board::ALL,
             controls::ALL,
             lessons::ALL,
+            listing::ALL,
             page::ALL,
             problems::ALL,
             sentence::ALL,
