@@ -67,7 +67,13 @@ fn reproduces(scene: &Scene, case: &Case) -> bool {
         && w_q.is_none()
     {
         let d = x.shape[1];
-        let double = |at: usize| if at % (d + 1) == 0 { 2.0f32 } else { 0.0 };
+        let double = |at: usize| {
+            if at.is_multiple_of(d + 1) {
+                2.0f32
+            } else {
+                0.0
+            }
+        };
         let weight = Tensor::new(&[d, d], (0..d * d).map(double).collect::<Vec<_>>()).unwrap();
         *w_q = Some(Linear { weight, bias: None });
     }
@@ -233,26 +239,28 @@ fn the_mean_of_all_values_is_what_minus_1e9_gives() {
     let mut zero = scene.clone();
     zero.empty = Empty::Zero;
     let dim = sizes.head_dim;
-    let empty = Head::new(&layer, &zero.config(sizes), &zero.biases(sizes), 8).unwrap();
+    let empty = Head::new(&layer, &zero.config(sizes), &zero.biases(sizes), 2).unwrap();
     assert!(empty.output().unwrap()[..dim].iter().all(|&o| o == 0.0));
     let mut all = zero.clone();
     all.windowed = false;
     all.scale = attnscope::scene::Scale::Free(0.0);
-    let mean = Head::new(&layer, &all.config(sizes), &all.biases(sizes), 8).unwrap();
+    let mean = Head::new(&layer, &all.config(sizes), &all.biases(sizes), 2).unwrap();
     let (got, want) = (head.output().unwrap(), mean.output().unwrap());
     for (got, want) in got[..dim].iter().zip(&want) {
         assert!((got - want).abs() < 1e-12, "{got}, not {want}");
     }
     // Facts still say that the row sees no key.
-    let facts = summarize(&layer, &scene.config(sizes), &scene.biases(sizes), 8).unwrap();
+    let facts = summarize(&layer, &scene.config(sizes), &scene.biases(sizes), 2).unwrap();
     assert_eq!((facts.empty_rows, facts.visible_min), (1, 0));
     assert!((facts.lost.unwrap().share - 1.0).abs() < 1e-12);
 }
 
 #[test]
 fn padding_is_the_boolean_mask_of_its_keys() {
-    let mut scene = Scene::default();
-    scene.padding = 5;
+    let mut scene = Scene {
+        padding: 5,
+        ..Scene::default()
+    };
     let plain = layer(&scene);
     let (l, sizes) = (plain.seq_len, Sizes::from(&plain));
     let padded = head(&plain, &scene).map();
@@ -299,7 +307,7 @@ fn a_dense_s_is_seeded_and_bounded() {
     let spread = s.data.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>() / 162.0;
     assert!((spread.sqrt() - 0.5).abs() < 0.08, "{spread}");
     let largest = |seq_len| Sizes { seq_len, ..sizes };
-    assert!(2 * 1414 * 1414 <= MAX_DENSE && 2 * 1415 * 1415 > MAX_DENSE);
+    const { assert!(2 * 1414 * 1414 <= MAX_DENSE && 2 * 1415 * 1415 > MAX_DENSE) };
     assert!(largest(1414).dense_fits());
     assert_eq!(dense(&scene, largest(1415)), None);
     assert!(!largest(usize::MAX).dense_fits());

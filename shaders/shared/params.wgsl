@@ -26,8 +26,10 @@ const SEGMENTS_STORED: u32 = 1u;
 const SEGMENTS_RECOMPUTED: u32 = 2u;
 override SEGMENTS: u32 = SEGMENTS_ONE;
 
-// Whether a row without visible keys gets the mean of all values instead of nothing.
-override MEAN_ROWS: bool = false;
+// What a row without visible keys gets: nothing, or the mean of all values.
+const EMPTY_ZERO: u32 = 0u;
+const EMPTY_MEAN: u32 = 1u;
+override EMPTY: u32 = EMPTY_ZERO;
 
 // Whether there is a boolean mask, a dilation above 1, and a width that is not whole vec4s.
 override MASKED: bool = false;

@@ -33,13 +33,14 @@ impl Reading {
 /// What a row gets that sees no key at all (SPEC 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[repr(u32)]
 pub enum Empty {
     /// Nothing: A = 0 and O = 0 exactly.
     #[default]
-    Zero,
+    Zero = 0,
     /// The mean of all values, every key with the weight 1/L: what masking with −1e9 before the
     /// softmax silently does, as in the CJAR listing.
-    Mean,
+    Mean = 1,
 }
 
 /// Everything of SPEC 1–4 that is a number or a choice rather than a tensor.

@@ -44,6 +44,8 @@ impl LessonId {
 pub(super) fn begin(id: LessonId, scene: &mut Scene) {
     look_at(scene, 1, 8);
     if id == LessonId::Cjar {
+        // A head that does not rest on [CLS] alone, so that every point is seen.
+        look_at(scene, 1, 2);
         scene.mechanism = Mechanism::Cjar;
         // `torch.randn(1, heads, 1, head_dim)` each.
         for bias in [&mut scene.cjar.p_k, &mut scene.cjar.p_v] {

@@ -283,7 +283,7 @@ fn Readout() -> View {
             number::weight(numbers.score),
         );
         values.extend([("a", &*a), ("r", &*r)]);
-        let text = if numbers.visible {
+        let text = if numbers.visible || numbers.weight != 0.0 {
             words::READOUT_VALUE
         } else {
             words::READOUT_MASKED

@@ -24,7 +24,7 @@ texts! {
     RANK_MOVE: "Cut down to r = 64", "截断到 r = 64";
     PARTIAL_TITLE: "Partial attention, as its listing", "部分注意力：按源代码";
     CJAR_TITLE: "CJAR, as its listing", "CJAR：按源代码";
-    LISTING_TEXT: "Computed as the source's own code computes it. In these points its text says something else; switch each and watch the map.", "完全按来源自己的代码计算。在以下几处，其原文另有说法；逐一切换，看图如何变化。";
+    LISTING_TEXT: "Drawn as the source's own code computes it. In the points below its text says something else: switch one and watch the map.", "按来源自己的代码计算并绘制。在下列各处，其原文另有说法：切换一处，看图如何变化。";
     AGAIN: "Again from the start", "从头再来";
     TRY: "Try:", "试一试：";
     CLOSE: "Close the scene's text", "关闭场景说明";

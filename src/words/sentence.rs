@@ -24,6 +24,7 @@ texts! {
     LOSES_NOTHING: "; hardly any weight is lost.", "；几乎没有损失权重。";
     ALL_KEPT: "; that is all of them, so this is full attention.", "；即全部，等同于全注意力。";
     EMPTY: "Rows that see no key and stay empty: {n}.", "有 {n} 行看不到任何键，为空行。";
+    PADDED: "Padding, which no query sees: the last {n} tokens.", "末尾 {n} 个词元是填充，不被任何查询看到。";
     EMPTY_MEAN: "Rows that see no key get the mean of all values: {n}.", "有 {n} 行看不到任何键，得到所有值的平均。";
     NEGATIVE: "{share} of the visible weights are negative, and rows sum to between {lo} and {hi} instead of 1.", "{share} 的可见权重为负，行和在 {lo} 与 {hi} 之间，而不是 1。";
     NO_BIAS: "No bias is set yet, so CJAR draws what softmax draws.", "尚未设置偏置，CJAR 与普通 softmax 的图相同。";
@@ -78,6 +79,11 @@ pub fn sentence(lang: Lang, facts: &Facts) -> String {
         parts.push(window(lang, facts, windowed));
     } else if !cjar {
         parts.push(habit(lang, facts));
+    }
+    if scene.padding > 0 {
+        // All of them, if there are more than tokens.
+        let n = (scene.padding as usize).min(facts.tokens.len()).to_string();
+        parts.push(PADDED.fill(lang, &[("n", &n)]));
     }
     let empty = [("n", &*summary.empty_rows.to_string())];
     let mean = summary.empty_rows > 0 && scene.empty == Empty::Mean;

@@ -1,6 +1,5 @@
 //! From the choices of a Frame to the numbers and constants of its kernels.
 
-use crate::attention::config::Empty;
 use crate::attention::layer::ScoreBias;
 use crate::attention::visibility::Visibility;
 use crate::engine::Frame;
@@ -30,7 +29,7 @@ pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
             _ => data::SEGMENTS_RECOMPUTED,
         },
         masked: shown.frame.layer.mask.is_some(),
-        mean_rows: config.empty == Empty::Mean,
+        empty: config.empty as u32,
         dilated: config.visibility.dilation > 1,
         // Rows are padded with zeros; only a rank cuts into numbers that are not.
         partial: config.score_rank.is_some() && !width.is_multiple_of(4),

@@ -14,8 +14,8 @@ pub struct Variant {
     pub segments: u32,
     /// `MASKED`: there is a boolean mask.
     pub masked: bool,
-    /// `MEAN_ROWS`: a row without visible keys gets the mean of all values.
-    pub mean_rows: bool,
+    /// `EMPTY`: [`crate::attention::config::Empty`].
+    pub empty: u32,
     /// `DILATED`: the dilation is above 1.
     pub dilated: bool,
     /// `PARTIAL`: the score rank ends inside a vec4.
@@ -37,7 +37,7 @@ impl Variant {
                 ("S_KIND", f64::from(self.s_kind)),
                 ("SEGMENTS", f64::from(self.segments)),
                 ("MASKED", f64::from(u8::from(self.masked))),
-                ("MEAN_ROWS", f64::from(u8::from(self.mean_rows))),
+                ("EMPTY", f64::from(self.empty)),
                 ("DILATED", f64::from(u8::from(self.dilated))),
                 ("PARTIAL", f64::from(u8::from(self.partial))),
             ]);
@@ -54,7 +54,7 @@ impl Variant {
             Kernel::Map | Kernel::Pool => self,
             Kernel::Stats => Self {
                 quantity: 0,
-                mean_rows: false,
+                empty: 0,
                 ..self
             },
             Kernel::Output => Self {
