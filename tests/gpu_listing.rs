@@ -1,6 +1,6 @@
 //! Rows without keys that get the mean, and padding, through the WGSL engine against the f64
 //! reference: maps, pooled maps, head outputs.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::float_cmp)]
 
 mod support;
 

@@ -134,7 +134,7 @@ fn twins() -> Vec<(Shader, Twin)> {
     vec![
         (
             shaders::MAP,
-            twin!(HeadParams: seq_len, width, stride, scale, flags, left, right, dilation, kept, globals, segment, segments, stat_stride, row0, row_end),
+            twin!(HeadParams: seq_len, width, stride, scale, flags, left, right, dilation, kept, globals, segment, segments, stat_stride, row0, row_end, key_end),
         ),
         (
             shaders::MAP,
