@@ -9,7 +9,7 @@ fn put(i: u32, j0: u32, value: vec4<f32>, seen: vec4<bool>) {
     if (i >= map.row + map.end) {
         return;
     }
-    let hidden = select(0.0, NO_KEY, stats[i * head.stat_stride].y == 0.0);
+    let hidden = select(0.0, NO_KEY, blind(i));
     let share = select(vec4<f32>(hidden), vec4<f32>(1.0), seen);
     let x = j0 - map.col;
     let at = (i - map.row) * map.texel_cols + x;
@@ -44,10 +44,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let end = map.col + map.cols;
     // Rows behind the rectangle neither show nor widen the range.
     let inside = vec4<u32>(i0) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(map.row + map.end);
-    let v0 = visible(rows.x, s0, j0, end);
-    let v1 = visible(rows.y, s1, j0, end) & vec4<bool>(inside.y);
-    let v2 = visible(rows.z, s2, j0, end) & vec4<bool>(inside.z);
-    let v3 = visible(rows.w, s3, j0, end) & vec4<bool>(inside.w);
+    let v0 = drawn(rows.x, s0, j0, end);
+    let v1 = drawn(rows.y, s1, j0, end) & vec4<bool>(inside.y);
+    let v2 = drawn(rows.z, s2, j0, end) & vec4<bool>(inside.z);
+    let v3 = drawn(rows.w, s3, j0, end) & vec4<bool>(inside.w);
     let any_seen = any(v0 | v1 | v2 | v3);
     let r = scores(i0, j0, select(0u, vec4_count(), any_seen));
     let a = mat4x4<f32>(

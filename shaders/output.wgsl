@@ -65,8 +65,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let s3 = row_span(i32(rows.w), head);
     let block = block_span(i32(rows.x), i32(rows.w), head);
     let prefix = u32(block.prefix);
-    let lo = u32(block.lo);
-    let stop = u32(max(max(block.prefix, block.hi + 1), 0));
+    var lo = u32(block.lo);
+    var stop = u32(max(max(block.prefix, block.hi + 1), 0));
+    if (EMPTY == EMPTY_MEAN && (blind(rows.x) || blind(rows.y) || blind(rows.z) || blind(rows.w))) {
+        lo = 0u;
+        stop = head.seq_len;
+    }
 
     var o0 = mat4x4<f32>();
     var o1 = mat4x4<f32>();
@@ -84,10 +88,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         if (j >= stop) {
             break;
         }
-        let v0 = visible(rows.x, s0, j, stop);
-        let v1 = visible(rows.y, s1, j, stop);
-        let v2 = visible(rows.z, s2, j, stop);
-        let v3 = visible(rows.w, s3, j, stop);
+        let v0 = weighed(rows.x, s0, j, stop);
+        let v1 = weighed(rows.y, s1, j, stop);
+        let v2 = weighed(rows.z, s2, j, stop);
+        let v3 = weighed(rows.w, s3, j, stop);
         let r = scores(i0, j, vec4_count());
         let a = mat4x4<f32>(weights(rows.x, s0, j, r[0], v0), weights(rows.y, s1, j, r[1], v1), weights(rows.z, s2, j, r[2], v2), weights(rows.w, s3, j, r[3], v3));
         let keys4 = four(j);

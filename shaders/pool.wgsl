@@ -47,15 +47,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let s2 = row_span(i32(rows.z), head);
         let s3 = row_span(i32(rows.w), head);
         let inside = vec4<u32>(i0) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(row_end);
-        keyed = keyed || stats[rows.x * head.stat_stride].y > 0.0;
-        keyed = keyed || (inside.y && stats[rows.y * head.stat_stride].y > 0.0);
-        keyed = keyed || (inside.z && stats[rows.z * head.stat_stride].y > 0.0);
-        keyed = keyed || (inside.w && stats[rows.w * head.stat_stride].y > 0.0);
+        keyed = keyed || !blind(rows.x);
+        keyed = keyed || (inside.y && !blind(rows.y));
+        keyed = keyed || (inside.z && !blind(rows.z));
+        keyed = keyed || (inside.w && !blind(rows.w));
         for (var j0 = col0; j0 < col_end; j0 += 4u) {
-            let v0 = visible(rows.x, s0, j0, col_end);
-            let v1 = select(none, visible(rows.y, s1, j0, col_end), inside.y);
-            let v2 = select(none, visible(rows.z, s2, j0, col_end), inside.z);
-            let v3 = select(none, visible(rows.w, s3, j0, col_end), inside.w);
+            let v0 = drawn(rows.x, s0, j0, col_end);
+            let v1 = select(none, drawn(rows.y, s1, j0, col_end), inside.y);
+            let v2 = select(none, drawn(rows.z, s2, j0, col_end), inside.z);
+            let v3 = select(none, drawn(rows.w, s3, j0, col_end), inside.w);
             let count = select(0u, vec4_count(), any(v0 | v1 | v2 | v3));
             let r = scores(i0, j0, count);
             pooled = pool4(pooled, values(rows.x, s0, j0, r[0], v0), v0);
@@ -70,10 +70,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         value = pooled.sum / max(pooled.count, 1.0);
     }
     var share = pooled.count / f32((row_end - row0) * (col_end - col0));
-    if (!keyed) {
-        share = NO_KEY;
-    } else if (pooled.count > 0.0) {
+    if (pooled.count > 0.0) {
         widen_range(value, value);
+    } else if (!keyed) {
+        share = NO_KEY;
     }
     texels[y * map.texel_cols + x] = vec2<f32>(value, share);
 }

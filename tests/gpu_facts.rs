@@ -4,7 +4,7 @@
 mod support;
 
 use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::config::Reading;
+use attnscope::attention::config::{Empty, Reading};
 use attnscope::attention::layer::{Input, PositionBias, ScoreBias, Tensor};
 use attnscope::engine::Frame;
 use attnscope::engine::gpu::GpuEngine;
@@ -48,9 +48,12 @@ fn rows_sum_to_one(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     let mask = frame.layer.mask.as_deref();
     for i in 0..len {
         let row = &map.values[i * len..(i + 1) * len];
-        let mut keys = 0;
+        let rule = |j: usize| frame.config.visibility.visible(i, j, len, mask);
+        let keys = (0..len).filter(|&j| rule(j)).count();
+        // Every key has a weight there.
+        let mean = keys == 0 && recipe.empty == Empty::Mean;
         for (j, value) in row.iter().enumerate() {
-            let sees = frame.config.visibility.visible(i, j, len, mask);
+            let sees = rule(j) || mean;
             prop_assert_eq!(map.visible[i * len + j] > 0.5, sees, "visible {} {}", i, j);
             prop_assert!(
                 sees || value.to_bits() == 0,
@@ -59,11 +62,10 @@ fn rows_sum_to_one(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
                 j,
                 value
             );
-            keys += usize::from(sees);
         }
         if recipe.reading != Reading::Product {
             let sum: f64 = row.iter().map(|&a| f64::from(a)).sum();
-            let want = f64::from(u8::from(keys > 0));
+            let want = f64::from(u8::from(keys > 0 || mean));
             prop_assert!((sum - want).abs() < 1e-5, "row {} sums to {}", i, sum);
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::mem::offset_of;
 use std::process::Command;
 
-use attnscope::attention::config::Reading;
+use attnscope::attention::config::{Empty, Reading};
 use attnscope::engine::gpu::gpu_data::{
     self as data, BiasParams, EnergyParams, HeadParams, HeatmapParams, LinearParams, MapParams,
     MatrixParams, OutputParams,
@@ -134,7 +134,7 @@ fn twins() -> Vec<(Shader, Twin)> {
     vec![
         (
             shaders::MAP,
-            twin!(HeadParams: seq_len, width, stride, scale, flags, left, right, dilation, kept, globals, segment, segments, stat_stride, row0, row_end),
+            twin!(HeadParams: seq_len, width, stride, scale, flags, left, right, dilation, kept, globals, segment, segments, stat_stride, row0, row_end, key_end),
         ),
         (
             shaders::MAP,
@@ -287,6 +287,8 @@ fn numbers_are_the_same_on_both_sides() {
         ("READING_SOFTMAX", Reading::Softmax as u32),
         ("READING_BIAS", Reading::Bias as u32),
         ("READING_PRODUCT", Reading::Product as u32),
+        ("EMPTY_ZERO", Empty::Zero as u32),
+        ("EMPTY_MEAN", Empty::Mean as u32),
         ("FLAG_CAUSAL", data::FLAG_CAUSAL),
         ("FLAG_LEFT_LIMITED", data::FLAG_LEFT_LIMITED),
         ("FLAG_RIGHT_LIMITED", data::FLAG_RIGHT_LIMITED),

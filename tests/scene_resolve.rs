@@ -155,16 +155,25 @@ fn head_rectangle_and_cell_are_those_of_the_layer() {
 
 fn visibility() -> impl Strategy<Value = Visibility> {
     let reach = || proptest::option::of(-5..9i32);
-    (any::<bool>(), reach(), reach(), 1..5u32, 0..5u32, 0..5u32).prop_map(
-        |(causal, left, right, dilation, sinks, globals)| Visibility {
-            causal,
-            left,
-            right,
-            dilation,
-            sinks,
-            globals,
-        },
+    (
+        any::<bool>(),
+        (reach(), reach()),
+        1..5u32,
+        0..5u32,
+        0..5u32,
+        0..14u32,
     )
+        .prop_map(
+            |(causal, (left, right), dilation, sinks, globals, padding)| Visibility {
+                causal,
+                left,
+                right,
+                dilation,
+                sinks,
+                globals,
+                padding,
+            },
+        )
 }
 
 proptest! {
@@ -173,7 +182,7 @@ proptest! {
     #[test]
     fn counted_keys_are_the_visible_ones(visibility in visibility(), len in 1..20usize) {
         let rows: Vec<u32> = (0..len)
-            .map(|i| (0..len).filter(|&j| visibility.sees(i, j)).count() as u32)
+            .map(|i| (0..len).filter(|&j| visibility.visible(i, j, len, None)).count() as u32)
             .collect();
         let count = KeyCount::new(&visibility, len);
         prop_assert_eq!(count.min, *rows.iter().min().unwrap());
@@ -201,18 +210,18 @@ fn split<'a>(text: &'a str, operator: &str) -> Vec<&'a str> {
 }
 
 /// What Python makes of the mask line at (i, j): `&` binds closer than `|`.
-fn evaluate(text: &str, i: i64, j: i64) -> bool {
+fn evaluate(text: &str, i: i64, j: i64, len: i64) -> bool {
     let any = split(text, " | ");
     if any.len() > 1 {
-        return any.iter().any(|part| evaluate(part, i, j));
+        return any.iter().any(|part| evaluate(part, i, j, len));
     }
     let all = split(text, " & ");
     if all.len() > 1 {
-        return all.iter().all(|part| evaluate(part, i, j));
+        return all.iter().all(|part| evaluate(part, i, j, len));
     }
     let inner = text.strip_prefix('(').unwrap().strip_suffix(')').unwrap();
     if inner.contains(" & ") || inner.contains(" | ") {
-        return evaluate(inner, i, j);
+        return evaluate(inner, i, j, len);
     }
     let value = |text: &str| match text {
         "i" => i,
@@ -220,7 +229,10 @@ fn evaluate(text: &str, i: i64, j: i64) -> bool {
         "j - i" => j - i,
         _ => match text.strip_prefix("(j - i) % ") {
             Some(step) => (j - i).rem_euclid(step.parse().unwrap()),
-            None => text.parse().unwrap(),
+            None => match text.strip_prefix("L - ") {
+                Some(padding) => len - padding.parse::<i64>().unwrap(),
+                None => text.parse().unwrap(),
+            },
         },
     };
     let compared = [" <= ", " >= ", " == ", " < "]
@@ -243,8 +255,8 @@ proptest! {
     fn the_torch_line_makes_the_same_mask(visibility in visibility(), len in 1..12i64) {
         let line = torch_mask(&visibility);
         for (i, j) in (0..len).flat_map(|i| (0..len).map(move |j| (i, j))) {
-            let made = line.as_ref().is_none_or(|line| evaluate(line, i, j));
-            let sees = visibility.sees(i as usize, j as usize);
+            let made = line.as_ref().is_none_or(|line| evaluate(line, i, j, len));
+            let sees = visibility.visible(i as usize, j as usize, len as usize, None);
             prop_assert_eq!(made, sees, "({}, {}) of {:?}", i, j, line);
         }
     }
@@ -290,6 +302,7 @@ fn the_curve_is_its_formula() {
         bump: 4.0,
         at: -3.0,
         width: 2.0,
+        ..Curve::default()
     };
     let table = curve(&s, 6);
     assert_eq!(table.len(), 11);

@@ -26,6 +26,11 @@ const SEGMENTS_STORED: u32 = 1u;
 const SEGMENTS_RECOMPUTED: u32 = 2u;
 override SEGMENTS: u32 = SEGMENTS_ONE;
 
+// What a row without visible keys gets: nothing, or the mean of all values.
+const EMPTY_ZERO: u32 = 0u;
+const EMPTY_MEAN: u32 = 1u;
+override EMPTY: u32 = EMPTY_ZERO;
+
 // Whether there is a boolean mask, a dilation above 1, and a width that is not whole vec4s.
 override MASKED: bool = false;
 override DILATED: bool = false;
@@ -59,5 +64,6 @@ struct HeadParams {
     // Rows of this launch: row0 ..< row_end.
     row0: u32,
     row_end: u32,
-    pad0: u32,
+    // Keys that are no padding.
+    key_end: u32,
 }

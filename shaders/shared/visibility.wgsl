@@ -9,7 +9,7 @@ struct RowSpan {
 }
 
 fn row_span(i: i32, p: HeadParams) -> RowSpan {
-    let last = i32(p.seq_len) - 1;
+    let last = i32(p.key_end) - 1;
     var span = RowSpan(min(p.kept, last + 1), 0, last);
     if (i < p.globals) {
         span.prefix = last + 1;

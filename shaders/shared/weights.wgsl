@@ -4,6 +4,22 @@
 // Per row: (1/G, visible keys), then per stored segment (maximum, 1 / (G · sum)).
 @group(1) @binding(0) var<storage, read> stats: array<vec2<f32>>;
 
+// Whether row i sees no key at all.
+fn blind(i: u32) -> bool {
+    return stats[i * head.stat_stride].y == 0.0;
+}
+
+// Which of the keys j0 .. j0+3 below `end` have a weight in row i: those that it sees, or all keys
+// where it sees none and gets the mean.
+fn weighed(i: u32, span: RowSpan, j0: u32, end: u32) -> vec4<bool> {
+    var seen = visible(i, span, j0, end);
+    if (EMPTY == EMPTY_MEAN) {
+        let j = vec4<u32>(j0) + vec4<u32>(0u, 1u, 2u, 3u);
+        seen = seen | (vec4<bool>(blind(i)) & (j < vec4<u32>(min(end, head.seq_len))));
+    }
+    return seen;
+}
+
 struct Norm4 {
     top: vec4<f32>,
     factor: vec4<f32>,
@@ -50,7 +66,7 @@ fn norms(i: u32, span: RowSpan, j0: u32) -> Norm4 {
     return Norm4(vec4<f32>(a.x, b.x, c.x, d.x), vec4<f32>(a.y, b.y, c.y, d.y));
 }
 
-// A of row i and keys j0 .. j0+3 from their scores; exactly 0 where a key is not visible.
+// A of row i and keys j0 .. j0+3 from their scores; exactly 0 where a key is not `weighed`.
 fn weights(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> vec4<f32> {
     let n = norms(i, span, j0);
     // Where nothing is visible z − top may be large; the exponent of such cells is never taken.
@@ -58,6 +74,9 @@ fn weights(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> ve
     var a = e;
     if (READING == READING_PRODUCT) {
         a = e * r;
+    }
+    if (EMPTY == EMPTY_MEAN) {
+        a = select(a, vec4<f32>(1.0 / f32(head.seq_len)), vec4<bool>(blind(i)));
     }
     return select(vec4<f32>(0.0), a, seen);
 }

@@ -58,6 +58,14 @@ pub fn normal(heads: usize, rows: usize, head_dim: usize, seed: u32) -> Tensor {
     })
 }
 
+/// Standard normal numbers for a dense s, `[H, L, L]`; other streams than those of [`normal`].
+pub fn dense(heads: usize, seq_len: usize, seed: u32) -> Tensor {
+    by_head(heads, seq_len, seq_len, |head| {
+        let mut numbers = Numbers::new(seed, (1 << 32) + head as u64);
+        move |_, _| numbers.normal()
+    })
+}
+
 /// Xavier uniform with gain [`XAVIER_GAIN`]: uniform in ±[`xavier_bound`].
 pub fn xavier(heads: usize, rows: usize, head_dim: usize, seed: u32) -> Tensor {
     let bound = xavier_bound(heads, rows, head_dim);

@@ -30,6 +30,19 @@ impl Reading {
     }
 }
 
+/// What a row gets that sees no key at all (SPEC 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u32)]
+pub enum Empty {
+    /// Nothing: A = 0 and O = 0 exactly.
+    #[default]
+    Zero = 0,
+    /// The mean of all values, every key with the weight 1/L: what masking with −1e9 before the
+    /// softmax silently does, as in the CJAR listing.
+    Mean = 1,
+}
+
 /// Everything of SPEC 1–4 that is a number or a choice rather than a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -39,6 +52,8 @@ pub struct Config {
     pub scale: f64,
     /// How weights are made.
     pub reading: Reading,
+    /// What a row without visible keys gets.
+    pub empty: Empty,
     /// Keys per segment of the normalisation; `None` is one segment over all keys (SPEC 3).
     pub segment: Option<u32>,
     /// Rank ρ of the score per head; `None` is the full score.
@@ -54,6 +69,7 @@ impl Config {
             visibility: Visibility::default(),
             scale: 1.0 / (head_dim as f64).sqrt(),
             reading: Reading::Softmax,
+            empty: Empty::Zero,
             segment: None,
             score_rank: None,
             out_rank: None,

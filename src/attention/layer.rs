@@ -132,6 +132,14 @@ impl Layer {
     pub fn model_dim(&self) -> usize {
         self.heads * self.head_dim
     }
+
+    /// The same layer with the projections skipped: q = k = v = X split into heads. A layer that
+    /// brings q, k and v themselves has no projection to skip and stays as it is.
+    pub fn skip_projections(&mut self) {
+        if let Input::Hidden { w_q, w_k, w_v, .. } = &mut self.input {
+            (*w_q, *w_k, *w_v) = (None, None, None);
+        }
+    }
 }
 
 /// Biases as the engine wants them: unit tensors and amplitudes, so that an amplitude alone moves

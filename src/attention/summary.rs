@@ -172,7 +172,7 @@ pub fn summarize_head(here: &Head) -> Result<Summary, ReferenceError> {
     for i in 0..l {
         let row = here.row(i);
         gather.row(i, &row);
-        if row.keys.len() < l {
+        if row.seen < l {
             lost.row(i, here, &row);
         }
         if let Some(plain) = &plain {
@@ -221,12 +221,24 @@ impl Gather {
 
     fn row(&mut self, i: usize, row: &Row) {
         let summary = &mut self.summary;
-        let n = row.keys.len();
+        let n = row.seen;
         self.cells += n;
         summary.visible_min = summary.visible_min.min(n);
         summary.visible_max = summary.visible_max.max(n);
         if n == 0 {
             summary.empty_rows += 1;
+            // Weights that no key was chosen for (`Empty::Mean`) count in means over all queries.
+            for (sum, weight) in self.columns.iter_mut().zip(&row.weights) {
+                *sum += weight;
+            }
+            for (sum, by) in self.offsets.iter_mut().zip(OFFSETS) {
+                if let Some(weight) = usize::try_from(i as i64 + i64::from(by))
+                    .ok()
+                    .and_then(|j| row.weights.get(j))
+                {
+                    *sum += weight;
+                }
+            }
             return;
         }
         let sum: f64 = row.weights.iter().sum();
@@ -300,7 +312,7 @@ impl LostSum {
         let top = score.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = score.iter().map(|r| (r - top).exp()).collect();
         let whole: f64 = weights.iter().sum();
-        let mut visible = row.keys.iter().copied().peekable();
+        let mut visible = row.keys[..row.seen].iter().copied().peekable();
         let mut lost = Lost {
             row: i,
             ..Lost::default()

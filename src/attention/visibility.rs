@@ -18,6 +18,9 @@ pub struct Visibility {
     pub sinks: u32,
     /// The first so many tokens see, and are seen by, every token.
     pub globals: u32,
+    /// The last so many tokens are padding: no query sees them as keys. A boolean mask of SPEC 2
+    /// that needs no tensor.
+    pub padding: u32,
 }
 
 impl Default for Visibility {
@@ -29,6 +32,7 @@ impl Default for Visibility {
             dilation: 1,
             sinks: 0,
             globals: 0,
+            padding: 0,
         }
     }
 }
@@ -38,7 +42,7 @@ impl Default for Visibility {
 pub type RuleKeys = Chain<Range<usize>, StepBy<Range<usize>>>;
 
 impl Visibility {
-    /// Whether query `i` may see key `j` (SPEC 2, mask aside).
+    /// Whether query `i` may see key `j` (SPEC 2, mask and padding aside).
     pub fn sees(&self, i: usize, j: usize) -> bool {
         let offset = j as i64 - i as i64;
         let near = self.left.is_none_or(|l| offset >= -i64::from(l))
@@ -51,18 +55,20 @@ impl Visibility {
 
     /// Whether query `i` may see key `j`, with the mask `[L, L]` (non-zero = visible), `seq_len` = L.
     pub fn visible(&self, i: usize, j: usize, seq_len: usize, mask: Option<&[u8]>) -> bool {
-        self.sees(i, j) && mask.is_none_or(|m| m[i * seq_len + j] != 0)
+        j < self.key_end(seq_len) && self.sees(i, j) && mask.is_none_or(|m| m[i * seq_len + j] != 0)
+    }
+
+    /// How many of `seq_len` keys are no padding.
+    pub fn key_end(&self, seq_len: usize) -> usize {
+        seq_len.saturating_sub(self.padding as usize)
     }
 
     /// The two ranges that row `i` consists of: keys that sinks and globals keep (step 1), and
     /// the near keys behind them (step [`Visibility::dilation`]), both clipped to `0 .. seq_len`
     /// and to the causal side.
     pub fn ranges(&self, i: usize, seq_len: usize) -> (Range<usize>, Range<usize>) {
-        let end = if self.causal {
-            seq_len.min(i + 1)
-        } else {
-            seq_len
-        };
+        let keys = self.key_end(seq_len);
+        let end = if self.causal { keys.min(i + 1) } else { keys };
         if i < self.globals as usize {
             return (0..end, end..end);
         }
@@ -151,16 +157,25 @@ mod tests {
 
     fn rules() -> impl Strategy<Value = Visibility> {
         let reach = || proptest::option::of(-4i32..14);
-        (any::<bool>(), reach(), reach(), 1u32..5, 0u32..5, 0u32..5).prop_map(
-            |(causal, left, right, dilation, sinks, globals)| Visibility {
-                causal,
-                left,
-                right,
-                dilation,
-                sinks,
-                globals,
-            },
+        (
+            any::<bool>(),
+            (reach(), reach()),
+            1u32..5,
+            0u32..5,
+            0u32..5,
+            0u32..18,
         )
+            .prop_map(
+                |(causal, (left, right), dilation, sinks, globals, padding)| Visibility {
+                    causal,
+                    left,
+                    right,
+                    dilation,
+                    sinks,
+                    globals,
+                    padding,
+                },
+            )
     }
 
     proptest! {
@@ -175,7 +190,9 @@ mod tests {
             let mask = masked.then(|| &bits[..seq_len * seq_len]);
             let mut pairs = 0;
             for i in 0..seq_len {
-                let rule_only: Vec<usize> = (0..seq_len).filter(|&j| rule.sees(i, j)).collect();
+                let rule_only: Vec<usize> = (0..seq_len)
+                    .filter(|&j| rule.visible(i, j, seq_len, None))
+                    .collect();
                 prop_assert_eq!(rule.keys(i, seq_len).collect::<Vec<_>>(), rule_only);
                 let brute: Vec<usize> =
                     (0..seq_len).filter(|&j| rule.visible(i, j, seq_len, mask)).collect();
@@ -203,6 +220,18 @@ mod tests {
     }
 
     #[test]
+    fn padding_is_a_mask_over_keys() {
+        let padded = |padding| Visibility {
+            padding,
+            globals: 1,
+            ..Visibility::default()
+        };
+        assert_eq!(padded(3).keys(0, 8).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+        assert!(!padded(3).visible(7, 7, 8, None), "not even itself");
+        assert_eq!(padded(9).pairs(8, None), 0);
+    }
+
+    #[test]
     fn extreme_reaches_do_not_overflow() {
         for reach in [i32::MIN, i32::MAX] {
             let rule = Visibility {
@@ -211,6 +240,7 @@ mod tests {
                 dilation: u32::MAX,
                 sinks: u32::MAX,
                 globals: 0,
+                padding: 0,
                 causal: false,
             };
             assert_eq!(rule.count(3, 7, None), 7);

@@ -41,7 +41,7 @@ mod native {
   attnscope-reference map [<fragment> …]
       For each scene (a URL fragment; from standard input, one a line, when none is given) one line
       of JSON: rows, cols, values (weights or raw scores of the scene's head and rectangle,
-      row-major, 0 where masked), visible (1 or 0), head, sentence {en, zh}, summary, warnings;
+      row-major, 0 where masked), visible (1 where there is a number, or 0), head, sentence {en, zh}, summary, warnings;
       cell when the scene locks one; output {rank, energy, weight_error, error} when it has an
       output rank. Shipped layers are read from www/data of the present folder.
   attnscope-reference attend <case file> [<fragment> …]
@@ -124,6 +124,7 @@ mod native {
         let parsed = Scene::from_fragment(fragment);
         let scene = parsed.scene;
         let (layer, tokens) = load(&scene.source)?;
+        let layer = scene.taken(layer);
         let sizes = Sizes::from(&layer);
         let (config, biases) = (scene.config(sizes), scene.biases(sizes));
         let at = scene.head(layer.heads);
@@ -136,8 +137,9 @@ mod native {
         for i in 0..rect.rows as usize {
             let row = head.row(rect.row as usize + i);
             let numbers = match scene.view.quantity {
-                Quantity::Weights => &row.weights,
-                Quantity::Score => &row.score,
+                Quantity::Weights => &row.weights[..],
+                // Where no key is seen there is no score, even if there is a weight.
+                Quantity::Score => &row.score[..row.seen],
             };
             for (&j, &number) in row.keys.iter().zip(numbers) {
                 if columns.contains(&j) {

@@ -9,7 +9,7 @@
 use serde::Deserialize;
 
 use super::safetensors::{ReadError, Tensors};
-use crate::attention::config::{Config, Reading};
+use crate::attention::config::{Config, Empty, Reading};
 use crate::attention::layer::{
     Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
 };
@@ -237,9 +237,11 @@ fn config(choices: &Choices, head_dim: usize) -> Result<Config, ReadError> {
             dilation: choices.dilation.unwrap_or(1),
             sinks: choices.sinks.unwrap_or(0),
             globals: choices.globals.unwrap_or(0),
+            padding: 0,
         },
         scale,
         reading: choices.reading.unwrap_or_default(),
+        empty: Empty::default(),
         segment: choices.segment,
         score_rank: choices.score_rank,
         out_rank: choices.out_rank,

@@ -185,6 +185,12 @@ impl Plan {
     fn mark_weights(&mut self, old: &Frame, new: &Frame) {
         let (a, b) = (&old.config, &new.config);
         let len = new.layer.seq_len;
+        if a.empty != b.empty {
+            // Statistics say which rows see no key, not what those get.
+            for pass in [Pass::Map, Pass::Strip, Pass::Output] {
+                self.mark(pass);
+            }
+        }
         if a.visibility != b.visibility
             || a.reading != b.reading
             || a.segment_len(len) != b.segment_len(len)

@@ -8,7 +8,7 @@ use super::Pass::{
     Map, Output, ScoreBias as Curve, Stats, Strip, ValueBias,
 };
 use super::{Pass, Plan};
-use crate::attention::config::{Config, Reading};
+use crate::attention::config::{Config, Empty, Reading};
 use crate::attention::layer::{
     Biases, Input, Layer, Output as Projection, PositionBias, ScoreBias, Tensor,
 };
@@ -111,12 +111,22 @@ fn check(what: &str, before: &Frame, after: &Frame, wanted: &[Pass]) {
 #[allow(clippy::too_many_lines)] // One line a change: a table reads better whole.
 fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
     type Edit = fn(&mut Frame);
-    let table: [(&str, Edit, Vec<Pass>); 18] = [
+    let table: [(&str, Edit, Vec<Pass>); 20] = [
         ("nothing", |_| {}, vec![]),
         (
             "window",
             |f| f.config.visibility.left = Some(2),
             and_drawn(&[Stats]),
+        ),
+        (
+            "padding",
+            |f| f.config.visibility.padding = 2,
+            and_drawn(&[Stats]),
+        ),
+        (
+            "rows without keys",
+            |f| f.config.empty = Empty::Mean,
+            and_drawn(&[]),
         ),
         ("scale", |f| f.config.scale = 0.1, and_drawn(&[Stats])),
         (

@@ -99,6 +99,10 @@ pub struct Curve {
     pub at: f32,
     /// Width of the bump in tokens; > 0.
     pub width: f32,
+    /// Instead of the curve: a normal random number for every head, query and key.
+    pub dense: bool,
+    /// Seed of the dense numbers.
+    pub seed: u32,
 }
 
 impl Default for Curve {
@@ -112,6 +116,8 @@ impl Default for Curve {
             bump: 0.0,
             at: -3.0,
             width: 1.0,
+            dense: false,
+            seed: 1,
         }
     }
 }

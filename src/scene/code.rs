@@ -62,9 +62,19 @@ fn flex(mask: Option<&str>, scale: &str) -> String {
     }
 }
 
+/// Reaches and the causal switch, and nothing else.
+fn is_plain(visibility: &Visibility) -> bool {
+    let only_reach = Visibility {
+        causal: visibility.causal,
+        left: visibility.left,
+        right: visibility.right,
+        ..Visibility::default()
+    };
+    *visibility == only_reach
+}
+
 /// A window and nothing else, with both reaches or none.
 fn jax(visibility: &Visibility, scale: &str) -> Option<String> {
-    let plain = visibility.dilation <= 1 && visibility.sinks == 0 && visibility.globals == 0;
     let window = match (visibility.left, visibility.right) {
         (None, None) => String::new(),
         (Some(left), Some(right)) if left >= 0 && right >= 0 => {
@@ -77,15 +87,15 @@ fn jax(visibility: &Visibility, scale: &str) -> Option<String> {
     } else {
         ""
     };
-    plain.then(|| format!("jax.nn.dot_product_attention(q, k, v{window}{causal}{scale})"))
+    is_plain(visibility)
+        .then(|| format!("jax.nn.dot_product_attention(q, k, v{window}{causal}{scale})"))
 }
 
 /// The last so many keys of a causal mask: the operator counts the token itself.
 fn onnx(visibility: &Visibility, scale: &str) -> Option<String> {
-    let plain = visibility.dilation <= 1 && visibility.sinks == 0 && visibility.globals == 0;
     let ahead = visibility.right.is_none_or(|right| right >= 0);
     let left = visibility.left.filter(|&left| left >= 0)?;
-    (plain && ahead && visibility.causal)
+    (is_plain(visibility) && ahead && visibility.causal)
         .then(|| format!("GroupQueryAttention(local_window_size={}{scale})", left + 1))
 }
 
@@ -155,7 +165,11 @@ mod tests {
             sinks: 1,
             ..Visibility::default()
         };
-        for visibility in [strict, sinks] {
+        let padding = Visibility {
+            padding: 3,
+            ..Visibility::default()
+        };
+        for visibility in [strict, sinks, padding] {
             let found = names_and_code(&visibility, None);
             assert_eq!(found.len(), 2, "{found:?}");
         }

@@ -71,7 +71,7 @@ pub fn torch_mask(visibility: &Visibility) -> Option<String> {
             any.push(format!("(i < {})", visibility.globals));
         }
         let any = any.join(" | ");
-        all = vec![if visibility.causal {
+        all = vec![if visibility.causal || visibility.padding > 0 {
             format!("({any})")
         } else {
             any
@@ -79,6 +79,9 @@ pub fn torch_mask(visibility: &Visibility) -> Option<String> {
     }
     if visibility.causal {
         all.push("(j <= i)".to_owned());
+    }
+    if visibility.padding > 0 {
+        all.push(format!("(j < L - {})", visibility.padding));
     }
     (!all.is_empty()).then(|| all.join(" & "))
 }

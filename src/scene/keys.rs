@@ -146,6 +146,11 @@ pub const KEYS: &[Key] = &[
         source_text,
         read_source
     ),
+    word!(
+        "proj",
+        "0: projections skipped, q = k = v = x split into heads",
+        projected
+    ),
     word!("m", "mechanism", mechanism),
     word!("causal", "1: no key after the query", causal),
     word!("conv", "what w means", window.convention),
@@ -174,6 +179,12 @@ pub const KEYS: &[Key] = &[
         window.globals
     ),
     word!("inwin", "1: CJAR inside the window", windowed),
+    whole!("pad", "so many last tokens are padding", padding),
+    word!(
+        "empty",
+        "row without keys: 0, or the mean of all values (a mask of −1e9)",
+        empty
+    ),
     key!(
         "scale",
         "factor of q·k: head = 1/√d_h, model = 1/√d, or a number",
@@ -224,6 +235,12 @@ pub const KEYS: &[Key] = &[
     real!("s.bump", "s: height of the bump", cjar.s.bump),
     real!("s.at", "s: offset of the bump", cjar.s.at),
     real!("s.width", "s: width of the bump in tokens", cjar.s.width),
+    word!(
+        "s.dense",
+        "1: a random s for every head, query and key instead of the curve",
+        cjar.s.dense
+    ),
+    whole!("s.seed", "seed of the random s", cjar.s.seed),
     optional!("rho", "full", "rank of the score", cjar.score_rank),
     optional!("r", "full", "rank of the output projection", cjar.out_rank),
     whole!("head", "head, from 0", view.head),

@@ -6,6 +6,7 @@ pub mod code;
 pub mod facts;
 mod json;
 pub mod keys;
+pub mod listing;
 pub mod permalink;
 pub mod presets;
 pub mod resolve;
@@ -17,15 +18,19 @@ pub mod words;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attention::config::Empty;
+
 pub use cjar::{Bias, BiasShape, Cjar, Curve};
 pub use view::{Panel, Quantity, Range, Rect, View};
 
 /// Everything the reader can change and nothing else.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Scene {
     /// Where q, k, v come from.
     pub source: Source,
+    /// Whether W_Q, W_K and W_V act; if not, q = k = v = X split into heads.
+    pub projected: bool,
     /// Which of the three mechanisms.
     pub mechanism: Mechanism,
     /// No key after the query; acts in every mechanism.
@@ -34,6 +39,10 @@ pub struct Scene {
     pub window: Window,
     /// CJAR inside the window.
     pub windowed: bool,
+    /// So many tokens at the end are padding, which no query sees; acts in every mechanism.
+    pub padding: u32,
+    /// What a row gets that sees no key; acts in every mechanism.
+    pub empty: Empty,
     /// The factor of q·k'.
     pub scale: Scale,
     /// What CJAR adds; acts only in `Cjar`.
@@ -48,6 +57,28 @@ pub struct Scene {
     pub lesson: Option<LessonId>,
     /// Embed: which controls are shown. Empty = those of the mechanism.
     pub show: Vec<Control>,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self {
+            source: Source::default(),
+            projected: true,
+            mechanism: Mechanism::default(),
+            causal: false,
+            window: Window::default(),
+            windowed: false,
+            padding: 0,
+            empty: Empty::default(),
+            scale: Scale::default(),
+            cjar: Cjar::default(),
+            view: View::default(),
+            lang: None,
+            theme: None,
+            lesson: None,
+            show: Vec::new(),
+        }
+    }
 }
 
 /// Where a layer comes from.
@@ -246,6 +277,10 @@ pub enum LessonId {
     Signed,
     /// What W_O can spare.
     Rank,
+    /// Partial attention as its listing computes it.
+    Partial,
+    /// CJAR as its listing computes it.
+    Cjar,
 }
 
 /// Controls an embed may show.

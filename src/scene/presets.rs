@@ -4,6 +4,7 @@
 //! The numbers in the comments are those of the f64 reference; `tests/scene_presets.rs` holds the
 //! scenes to them.
 
+use super::listing;
 use super::{LessonId, Mechanism, Panel, Scene, Source, Text};
 use crate::attention::config::Reading;
 
@@ -42,7 +43,7 @@ const RIVER: u32 = 6;
 const IT_TO_BRIDGE: u32 = 9;
 
 impl LessonId {
-    /// All starter scenes, in the order of the menu.
+    /// The starter scenes, in the order of the menu.
     pub const ALL: [Self; 6] = [
         Self::Full,
         Self::Window,
@@ -51,6 +52,9 @@ impl LessonId {
         Self::Signed,
         Self::Rank,
     ];
+
+    /// The sources as their listings are written, in the order of the menu: see [`super::listing`].
+    pub const LISTINGS: [Self; 2] = [Self::Partial, Self::Cjar];
 
     /// The Scene with which this lesson begins. Language and theme are the reader's and not set.
     pub fn scene(self) -> Scene {
@@ -90,6 +94,7 @@ impl LessonId {
                 scene.cjar.s.amplitude = 1.0;
                 scene.cjar.s.decay = 0.25;
             }
+            Self::Partial | Self::Cjar => listing::begin(self, &mut scene),
             // r = d/2 keeps 0.94 of the energy and saves no parameter: 2dr = d².
             Self::Rank => {
                 look_at(&mut scene, 1, 8);
@@ -120,6 +125,8 @@ impl LessonId {
             Self::Bias => scene.cjar.p_k.per_position = true,
             // The same s inside the softmax: no negative weight, rows sum to 1.
             Self::Signed => scene.cjar.reading = Reading::Bias,
+            // What a listing invites to are its points.
+            Self::Partial | Self::Cjar => {}
             // A third of the parameters of W_O, 0.57 of the energy.
             Self::Rank => scene.cjar.out_rank = Some(64),
         }
@@ -129,7 +136,9 @@ impl LessonId {
     /// What the sentence under this lesson's picture speaks of, the main thing first.
     pub fn facts(self) -> &'static [Fact] {
         match self {
-            Self::Full => &[Fact::Offset, Fact::Favourite, Fact::Strongest],
+            Self::Full | Self::Partial | Self::Cjar => {
+                &[Fact::Offset, Fact::Favourite, Fact::Strongest]
+            }
             Self::Window | Self::Sink => &[Fact::VisibleKeys, Fact::Lost, Fact::Favourite],
             Self::Bias => &[Fact::Moved],
             Self::Signed => &[Fact::Negative, Fact::RowSum],
@@ -139,7 +148,7 @@ impl LessonId {
 }
 
 /// Head `head` of layer `layer` of the sentence.
-fn look_at(scene: &mut Scene, layer: u8, head: u32) {
+pub(super) fn look_at(scene: &mut Scene, layer: u8, head: u32) {
     scene.source = Source::MiniLm {
         text: Text::Sentence,
         layer,

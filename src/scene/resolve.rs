@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Bias, BiasShape, Convention, Curve, Mechanism, Rect, Scale, Scene, Window};
 use crate::attention::bias;
 use crate::attention::config::{Config, Reading};
-use crate::attention::layer::{Biases, Layer, PositionBias, ScoreBias};
+use crate::attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
 use crate::attention::visibility::Visibility;
 
 /// The sizes of a layer (SPEC "Sizes and symbols").
@@ -29,7 +29,17 @@ impl From<&Layer> for Sizes {
     }
 }
 
+/// A dense s has at most so many numbers, H·L²; with more it is left out, and the page says so.
+pub const MAX_DENSE: usize = 4_000_000;
+
 impl Sizes {
+    /// Whether a dense s of these sizes is small enough to be made.
+    pub fn dense_fits(self) -> bool {
+        let cells = self.seq_len.checked_mul(self.seq_len);
+        let all = cells.and_then(|cells| cells.checked_mul(self.heads));
+        all.is_some_and(|all| all <= MAX_DENSE)
+    }
+
     /// d = H·d_h.
     pub fn model_dim(self) -> usize {
         self.heads * self.head_dim
@@ -46,14 +56,24 @@ impl Scene {
         }
     }
 
-    /// Which keys a query may see (SPEC 2), whatever the layer: the causal switch in every
-    /// mechanism, the window where it acts.
+    /// The layer as this Scene takes it: with or without its projections.
+    #[must_use]
+    pub fn taken(&self, mut layer: Layer) -> Layer {
+        if !self.projected {
+            layer.skip_projections();
+        }
+        layer
+    }
+
+    /// Which keys a query may see (SPEC 2), whatever the layer: padding and the causal switch in
+    /// every mechanism, the window where it acts.
     pub fn visibility(&self) -> Visibility {
         let mut visibility = Visibility::default();
         if self.window_acts() {
             visibility = self.window.visibility();
         }
         visibility.causal |= self.causal;
+        visibility.padding = self.padding;
         visibility
     }
 
@@ -70,6 +90,7 @@ impl Scene {
             visibility: self.visibility(),
             scale,
             reading: Reading::Softmax,
+            empty: self.empty,
             segment: None,
             score_rank: None,
             out_rank: None,
@@ -101,7 +122,8 @@ impl Scene {
             p_k: position_bias(&cjar.p_k, sizes),
             p_v: position_bias(&cjar.p_v, sizes),
             s: (cjar.reading.uses_score_bias() && cjar.s.amplitude != 0.0)
-                .then(|| ScoreBias::Curve(curve(&cjar.s, sizes.seq_len))),
+                .then(|| score_bias(&cjar.s, sizes, dense_unit))
+                .flatten(),
         }
     }
 
@@ -164,6 +186,7 @@ impl Window {
             dilation: self.dilation.max(1),
             sinks: self.sinks,
             globals: self.globals,
+            padding: 0,
         }
     }
 }
@@ -178,7 +201,7 @@ pub fn position_bias(bias: &Bias, sizes: Sizes) -> Option<PositionBias> {
 }
 
 /// The unit tensor of a position bias, `[H, 1, d_h]` shared or `[H, L, d_h]` per position.
-pub fn unit(bias: &Bias, sizes: Sizes) -> crate::attention::layer::Tensor {
+pub fn unit(bias: &Bias, sizes: Sizes) -> Tensor {
     let Sizes {
         heads,
         seq_len,
@@ -191,6 +214,28 @@ pub fn unit(bias: &Bias, sizes: Sizes) -> crate::attention::layer::Tensor {
         BiasShape::Sinusoidal => bias::sinusoidal(heads, rows, head_dim),
         BiasShape::OneHot => bias::one_hot(heads, rows, head_dim, bias.seed),
     }
+}
+
+/// s for a layer; `None` where it is dense and too large. `unit` makes the numbers of
+/// [`dense_unit`] or has kept them.
+pub fn score_bias(
+    s: &Curve,
+    sizes: Sizes,
+    unit: impl FnOnce(u32, Sizes) -> Tensor,
+) -> Option<ScoreBias> {
+    if !s.dense {
+        return Some(ScoreBias::Curve(curve(s, sizes.seq_len)));
+    }
+    sizes.dense_fits().then(|| {
+        let mut made = unit(s.seed, sizes);
+        made.data = made.data.iter().map(|x| s.amplitude * x).collect();
+        ScoreBias::Dense(made)
+    })
+}
+
+/// The numbers of a dense s `[H, L, L]` at amplitude 1.
+pub fn dense_unit(seed: u32, sizes: Sizes) -> Tensor {
+    bias::dense(sizes.heads, sizes.seq_len, seed)
 }
 
 /// s over all offsets of a sequence, amplitude included: entry `j − i + L − 1`, `2L − 1` entries.

@@ -23,6 +23,7 @@ pub const RANGES: &[(&str, f64, f64)] = &[
     ("dil", 1.0, L),
     ("sinks", 0.0, L),
     ("globals", 0.0, L),
+    ("pad", 0.0, L),
     ("scale", -F, F),
     ("seg", 1.0, L),
     ("pk", -F, F),
@@ -37,6 +38,7 @@ pub const RANGES: &[(&str, f64, f64)] = &[
     ("s.bump", -F, F),
     ("s.at", -L, L),
     ("s.width", 1.0 / 128.0, 1e6),
+    ("s.seed", 0.0, u32::MAX as f64),
     ("rho", 1.0, 16_384.0),
     ("r", 1.0, 16_384.0),
     ("head", 0.0, 1023.0),
@@ -94,6 +96,7 @@ impl Scene {
         fix.whole("dil", &mut window.dilation);
         fix.whole("sinks", &mut window.sinks);
         fix.whole("globals", &mut window.globals);
+        fix.whole("pad", &mut self.padding);
         if let Scale::Free(value) = &mut self.scale {
             fix.real("scale", value, 1.0);
         }

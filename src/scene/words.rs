@@ -5,7 +5,7 @@ use super::{
     BiasShape, Control, Convention, Lang, LessonId, Mechanism, Panel, Pattern, Quantity, Range,
     Text, Theme,
 };
-use crate::attention::config::Reading;
+use crate::attention::config::{Empty, Reading};
 
 /// A choice between named values.
 pub trait Word: Copy + PartialEq + 'static {
@@ -54,6 +54,7 @@ words! {
         Explicit = "explicit",
     }
     Reading { Softmax = "softmax", Bias = "bias", Product = "product" }
+    Empty { Zero = "zero", Mean = "mean" }
     BiasShape {
         Normal = "normal", Xavier = "xavier", Sinusoidal = "sinusoidal", OneHot = "onehot",
     }
@@ -69,6 +70,8 @@ words! {
         Bias = "bias",
         Signed = "signed",
         Rank = "rank",
+        Partial = "partial",
+        Cjar = "cjar",
     }
     Control {
         Source = "source",

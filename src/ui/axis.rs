@@ -34,7 +34,9 @@ pub fn Axis(
             (rect.col, rect.cols)
         }
     });
-    let fit = memo(move || axis::labels(extent.get(), span.get().1));
+    // Not a memo: whoever reads a memo of `extent` beside `extent` itself is not run again when only
+    // the latter changes.
+    let fit = move || axis::labels(extent.get(), span.get().1);
     let longest = move || {
         if narrow.get() {
             LONGEST_NARROW
@@ -58,7 +60,7 @@ pub fn Axis(
     let label = move |at: u32, is_hot: bool| {
         let (start, count) = span.get();
         let pitch = extent.get() / f64::from(count);
-        let (x, y, turn) = place(rows, (f64::from(at - start) + 0.5) * pitch, fit.get());
+        let (x, y, turn) = place(rows, (f64::from(at - start) + 0.5) * pitch, fit());
         let turn = format!("translate({x:.1} {y:.1}) rotate({turn})");
         let class = if is_hot { "tick hot" } else { "tick" };
         // The label that is talked about takes the room of its neighbours.
@@ -77,7 +79,7 @@ pub fn Axis(
     };
     let all = move || {
         let (start, count) = span.get();
-        axis::labelled(start, count, fit.get().step)
+        axis::labelled(start, count, fit().step)
             .map(|at| label(at, false))
             .collect::<View>()
     };

@@ -316,7 +316,7 @@ fn readout(app: AppState, derived: Derived) -> String {
         number::weight(numbers.score),
     );
     values.extend([("a", &*a), ("r", &*r)]);
-    let text = if numbers.visible {
+    let text = if numbers.visible || numbers.weight != 0.0 {
         words::READOUT_VALUE
     } else {
         words::READOUT_MASKED

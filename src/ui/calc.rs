@@ -151,7 +151,7 @@ impl Calculator {
 
     fn try_answer(&mut self, ask: &Ask, blobs: &[Blob]) -> Result<(Answer, Vec<Blob>), String> {
         match ask {
-            Ask::Layer { id, scene } => self.take_in(*id, &parsed(scene).source, blobs),
+            Ask::Layer { id, scene } => self.take_in(*id, &parsed(scene), blobs),
             Ask::OutFactors { id } => match &self.layer(*id)?.layer.output {
                 Output::Full(linear) => {
                     let factors = low_rank::out_factors(&linear.weight).map_err(text)?;
@@ -192,10 +192,10 @@ impl Calculator {
     fn take_in(
         &mut self,
         id: u64,
-        source: &Source,
+        scene: &Scene,
         blobs: &[Blob],
     ) -> Result<(Answer, Vec<Blob>), String> {
-        let (layer, answer, out) = match (source, blobs) {
+        let (layer, answer, out) = match (&scene.source, blobs) {
             (Source::MiniLm { layer, .. }, [hidden, qk, vo]) => {
                 let named = minilm::assemble(*layer, hidden, qk, vo).map_err(text)?;
                 (named.layer, Answer::Done, Vec::new())
@@ -217,7 +217,7 @@ impl Calculator {
         let heads = layer.heads;
         self.layers.push_back(Kept {
             id,
-            layer,
+            layer: scene.taken(layer),
             projected: vec![None; heads],
         });
         while self.layers.len() > KEPT_LAYERS {

@@ -65,7 +65,11 @@ pub fn start(state: AppState) {
     beat::watch_input();
     spawn_local(open_engine(state));
 
-    let source = memo(move || state.scene.with(|scene| scene.source.clone()));
+    let source = memo(move || {
+        state
+            .scene
+            .with(|scene| (scene.source.clone(), scene.projected))
+    });
     let again = loader.clone();
     effect(move || {
         // Read, not only tracked: a memo that nobody reads never runs.

@@ -104,7 +104,9 @@ fn Numbers(
     };
     view! {
         <Show when=move || !numbers.visible>
-            <p class="hint">{t(words::MASKED)}</p>
+            <p class="hint">
+                {t(if numbers.weight == 0.0 { words::MASKED } else { words::MASKED_MEAN })}
+            </p>
         </Show>
         <table class="numbers">
             <tbody>

@@ -1,12 +1,16 @@
-//! A starter scene: title, two sentences, a move to try.
+//! A starter scene: title, two sentences, a move to try; or a listing and the points in which its
+//! text says something else.
 
 use leptos::prelude::*;
 
+use crate::scene::listing::Point;
 use crate::scene::{LessonId, Scene};
+use crate::ui::controls::choice::{Choice, Item};
 use crate::ui::derived::{part, t};
 use crate::ui::markup::{View, view};
+use crate::ui::memo::taker;
 use crate::ui::state::AppState;
-use crate::words::{lessons as words, page};
+use crate::words::{lessons as words, listing, page};
 
 /// Opens a starter scene; language and theme stay the reader's.
 pub fn open(app: AppState, id: LessonId) {
@@ -28,20 +32,30 @@ pub fn Lesson() -> View {
     let lesson = part(app, |s| s.lesson);
     let card = move |id: LessonId| {
         let (title, text, step) = words::lesson(id);
+        let step = step.map(|step| {
+            view! {
+                <span>{t(words::TRY)}</span>
+                <button
+                    type="button"
+                    class="move"
+                    id="lesson-move"
+                    on:click=move |_| app.scene.update(|s| *s = id.suggested(s.clone()))
+                >
+                    {t(step)}
+                </button>
+            }
+        });
+        let points = id
+            .points()
+            .iter()
+            .map(|&point| view! { <PointSwitch point=point /> });
         view! {
             <section class="lesson" aria-labelledby="lesson-title">
                 <h2 id="lesson-title">{t(title)}</h2>
                 <p>{t(text)}</p>
+                {points.collect::<View>()}
                 <div class="lesson-moves">
-                    <span>{t(words::TRY)}</span>
-                    <button
-                        type="button"
-                        class="move"
-                        id="lesson-move"
-                        on:click=move |_| app.scene.update(|s| *s = id.suggested(s.clone()))
-                    >
-                        {t(step)}
-                    </button>
+                    {step}
                     <button type="button" class="quiet" on:click=move |_| open(app, id)>
                         {t(words::AGAIN)}
                     </button>
@@ -61,12 +75,41 @@ pub fn Lesson() -> View {
     view! { {move || lesson.get().map(card)} }
 }
 
+/// One point in which a listing and its text part: which of them the Scene follows.
+#[component(transparent)]
+fn PointSwitch(
+    /// Which point.
+    point: Point,
+) -> View {
+    let app = AppState::get();
+    let applies = part(app, move |s| point.applies(s));
+    let (title, says) = listing::point(point);
+    view! {
+        <Show when=move || applies.get()>
+            <div class="point">
+                <Choice
+                    name=point.name()
+                    legend=title
+                    options=vec![
+                        Item::named(Some(false), listing::AS_LISTING),
+                        Item::named(Some(true), listing::AS_TEXT),
+                    ]
+                    value=part(app, move |s| point.as_text(s))
+                    set=taker(move |to| app.change(|s| point.set(s, to == Some(true))))
+                    look="segments"
+                />
+                <p class="aside">{t(says)}</p>
+            </div>
+        </Show>
+    }
+}
+
 /// The menu of starter scenes.
 #[component(transparent)]
 pub fn Menu() -> View {
     let app = AppState::get();
     let current = part(app, |s| s.lesson);
-    let items = LessonId::ALL.map(|id| {
+    let item = move |id: LessonId| {
         view! {
             <li>
                 <button
@@ -80,13 +123,15 @@ pub fn Menu() -> View {
                 </button>
             </li>
         }
-    });
+    };
     view! {
         <button type="button" class="menu-button" popovertarget="scenes">
             {t(page::SCENES)}
         </button>
         <div id="scenes" class="menu" popover="auto">
-            <ol>{items}</ol>
+            <ol>{LessonId::ALL.map(item)}</ol>
+            <p class="menu-group" id="listings">{t(listing::GROUP)}</p>
+            <ol aria-labelledby="listings">{LessonId::LISTINGS.map(item)}</ol>
         </div>
     }
 }

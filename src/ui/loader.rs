@@ -36,7 +36,7 @@ pub struct Loader {
     run: Rc<Cell<u32>>,
     abort: Rc<RefCell<Option<AbortController>>>,
     /// The source before the one being loaded, to go back to on cancel.
-    settled: Rc<RefCell<Option<Source>>>,
+    settled: Rc<RefCell<Option<(Source, bool)>>>,
 }
 
 impl Loader {
@@ -73,7 +73,7 @@ impl Loader {
             }
             match result {
                 Ok(loaded) => {
-                    *loader.settled.borrow_mut() = Some(scene.source);
+                    *loader.settled.borrow_mut() = Some((scene.source, scene.projected));
                     loader.state.layer.set(LayerState::Ready(loaded));
                     loader
                         .state
@@ -88,8 +88,9 @@ impl Loader {
     /// Gives up the load under way and goes back to the source that is on screen.
     pub fn cancel(&self) {
         self.stop();
-        if let Some(source) = self.settled.borrow().clone() {
-            self.state.change(|scene| scene.source = source);
+        if let Some(settled) = self.settled.borrow().clone() {
+            self.state
+                .change(|scene| (scene.source, scene.projected) = settled);
         } else {
             self.give_up(Problem::LoadCancelled);
         }
@@ -118,9 +119,10 @@ impl Loader {
             return Err(broken("", "not a shipped source"));
         };
         let head = scene.view.head as usize;
-        // A position bias is made for all heads at once and 1/√d knows all of them: a preview of
-        // one head would differ.
+        // A position bias is made for all heads at once, 1/√d knows all of them, and X split into
+        // heads needs their number: a preview of one head would differ.
         let may_preview = scene.mechanism != Mechanism::Cjar
+            && scene.projected
             && scene.scale != Scale::ModelDim
             && self.state.layer.with_untracked(|l| l.shown().is_none());
         if may_preview && (text, layer, head) == minilm::FIRST {
@@ -144,8 +146,9 @@ impl Loader {
             self.preview(named, run);
         }
         let vo = self.fetch(&names.vo, Some(&progress)).await?;
-        let named = minilm::assemble(layer, &hidden, &qk, &vo)
+        let mut named = minilm::assemble(layer, &hidden, &qk, &vo)
             .map_err(|e| broken(&names.hidden, &e.to_string()))?;
+        named.layer = scene.taken(named.layer);
         let loaded = loaded(named);
         let ask = Ask::Layer {
             id: loaded.layer.id,

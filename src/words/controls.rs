@@ -38,7 +38,17 @@ texts! {
     GLOBALS_HINT: "see all and are seen by all", "看到所有，也被所有看到";
     DILATION: "Dilation", "空洞间隔";
     DILATION_HINT: "only every n-th offset is near", "只保留间隔为 n 的偏移";
-    MORE_WINDOW: "More about the window", "窗口的更多选项";
+    MORE_MASK: "More about the mask", "掩码的更多选项";
+    PADDING: "Padding", "填充";
+    PADDING_HINT: "last tokens that no query sees", "末尾若干词元不被任何查询看到";
+    EMPTY_MEAN: "Empty rows get the mean", "空行取平均";
+    EMPTY_MEAN_HINT: "a row that sees no key gets the mean of all values, as a mask of −1e9 makes it", "看不到任何键的行得到所有值的平均，如同用 −1e9 作掩码";
+    PROJECTED: "Projections W_Q, W_K, W_V", "投影 W_Q、W_K、W_V";
+    PROJECTED_HINT: "off: q = k = v = X, split into heads", "关闭：q = k = v = X，切分为各头";
+    S_DENSE: "Random s", "随机 s";
+    S_DENSE_HINT: "a number of its own for every head, query and key, instead of the curve", "每个头、查询、键各有一个数，取代曲线";
+    S_DENSE_ON: "s is random, with standard deviation {by}", "s 为随机数，标准差 {by}";
+    S_DENSE_LARGE: "A random s needs H·L² numbers, more than {most} here, so s is off. Choose a shorter text.", "随机 s 需要 H·L² 个数，此处超过 {most}，因此 s 未启用。请选择更短的文本。";
     READING: "How the formula is read", "公式的读法";
     READ_SOFTMAX: "softmax(r)", "softmax(r)";
     READ_BIAS: "softmax(r + s)", "softmax(r + s)";
@@ -95,13 +105,14 @@ texts! {
     SCALE_FREE: "free value", "自定义";
     SCALE_VALUE: "Scale value", "缩放值";
     MORE_RANKS: "Score rank, segments, scale", "分数秩、分段、缩放";
+    MORE_SCALE: "Scale, projections", "缩放、投影";
     RESTORE: "Double-click or Backspace restores {value}", "双击或按退格键恢复为 {value}";
     EXACT: "{label}, exact value", "{label}，精确值";
     CODE: "The same mask in code", "同一掩码的代码";
     CODE_HINT: "What other libraries call for this mask; i is the query, j the key.", "其他库中得到此掩码的调用；i 为查询，j 为键。";
     COPY: "Copy", "复制";
     COPY_CALL: "Copy the {name} call", "复制 {name} 调用";
-    MASK_NOTE: "A masked key gets weight 0 exactly. A row that sees no key is empty: all zeros, never the mean of all values.", "被掩码的键权重恰为 0。看不到任何键的行是空行：全为零，而不是所有值的平均。";
+    MASK_NOTE: "A masked key gets weight 0 exactly. A row that sees no key is empty: all zeros, unless the switch above gives it the mean.", "被掩码的键权重恰为 0。看不到任何键的行是空行：全为零，除非用上面的开关取平均。";
 }
 
 /// Name and one line about a mechanism.

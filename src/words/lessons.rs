@@ -1,4 +1,4 @@
-//! Words of the six starter scenes: a title, two sentences, a move to try.
+//! Words of the starter scenes: a title, two sentences, a move to try.
 
 use super::{Text, texts};
 use crate::scene::LessonId;
@@ -22,19 +22,24 @@ texts! {
     RANK_TITLE: "What W_O can spare", "W_O 能省下多少";
     RANK_TEXT: "The output projection can be cut to rank r by dropping its smallest singular values. The layer output beside it shows what that costs; the map does not change at all.", "舍去最小的奇异值，可以把输出投影截断到秩 r。旁边的层输出显示了代价；注意力图完全不变。";
     RANK_MOVE: "Cut down to r = 64", "截断到 r = 64";
+    PARTIAL_TITLE: "Partial attention, as its listing", "部分注意力：按源代码";
+    CJAR_TITLE: "CJAR, as its listing", "CJAR：按源代码";
+    LISTING_TEXT: "Drawn as the source's own code computes it. In the points below its text says something else: switch one and watch the map.", "按来源自己的代码计算并绘制。在下列各处，其原文另有说法：切换一处，看图如何变化。";
     AGAIN: "Again from the start", "从头再来";
     TRY: "Try:", "试一试：";
     CLOSE: "Close the scene's text", "关闭场景说明";
 }
 
-/// Title, two sentences, and the label of the suggested move.
-pub const fn lesson(id: LessonId) -> (Text, Text, Text) {
+/// Title, two sentences, and the label of the suggested move; a listing has points instead.
+pub const fn lesson(id: LessonId) -> (Text, Text, Option<Text>) {
     match id {
-        LessonId::Full => (FULL_TITLE, FULL_TEXT, FULL_MOVE),
-        LessonId::Window => (WINDOW_TITLE, WINDOW_TEXT, WINDOW_MOVE),
-        LessonId::Sink => (SINK_TITLE, SINK_TEXT, SINK_MOVE),
-        LessonId::Bias => (BIAS_TITLE, BIAS_TEXT, BIAS_MOVE),
-        LessonId::Signed => (SIGNED_TITLE, SIGNED_TEXT, SIGNED_MOVE),
-        LessonId::Rank => (RANK_TITLE, RANK_TEXT, RANK_MOVE),
+        LessonId::Full => (FULL_TITLE, FULL_TEXT, Some(FULL_MOVE)),
+        LessonId::Window => (WINDOW_TITLE, WINDOW_TEXT, Some(WINDOW_MOVE)),
+        LessonId::Sink => (SINK_TITLE, SINK_TEXT, Some(SINK_MOVE)),
+        LessonId::Bias => (BIAS_TITLE, BIAS_TEXT, Some(BIAS_MOVE)),
+        LessonId::Signed => (SIGNED_TITLE, SIGNED_TEXT, Some(SIGNED_MOVE)),
+        LessonId::Rank => (RANK_TITLE, RANK_TEXT, Some(RANK_MOVE)),
+        LessonId::Partial => (PARTIAL_TITLE, LISTING_TEXT, None),
+        LessonId::Cjar => (CJAR_TITLE, LISTING_TEXT, None),
     }
 }

@@ -9,6 +9,7 @@ pub mod board;
 pub mod check;
 pub mod controls;
 pub mod lessons;
+pub mod listing;
 pub mod number;
 pub mod page;
 pub mod problems;
@@ -105,6 +106,7 @@ mod tests {
             check::ALL,
             controls::ALL,
             lessons::ALL,
+            listing::ALL,
             page::ALL,
             problems::ALL,
             sentence::ALL,

@@ -1,7 +1,7 @@
 //! One sentence about the picture, computed from its numbers.
 
 use super::{number, texts};
-use crate::attention::config::Reading;
+use crate::attention::config::{Empty, Reading};
 use crate::attention::summary::{Lost, Summary};
 use crate::scene::{Convention, Lang, Mechanism, Quantity, Scene};
 
@@ -24,6 +24,8 @@ texts! {
     LOSES_NOTHING: "; hardly any weight is lost.", "；几乎没有损失权重。";
     ALL_KEPT: "; that is all of them, so this is full attention.", "；即全部，等同于全注意力。";
     EMPTY: "Rows that see no key and stay empty: {n}.", "有 {n} 行看不到任何键，为空行。";
+    PADDED: "Padding, which no query sees: the last {n} tokens.", "末尾 {n} 个词元是填充，不被任何查询看到。";
+    EMPTY_MEAN: "Rows that see no key get the mean of all values: {n}.", "有 {n} 行看不到任何键，得到所有值的平均。";
     NEGATIVE: "{share} of the visible weights are negative, and rows sum to between {lo} and {hi} instead of 1.", "{share} 的可见权重为负，行和在 {lo} 与 {hi} 之间，而不是 1。";
     NO_BIAS: "No bias is set yet, so CJAR draws what softmax draws.", "尚未设置偏置，CJAR 与普通 softmax 的图相同。";
     SHARED_STILL: "P_K is shared by all positions and moves no weight at all: q·P_K is the same for every key of a row.", "P_K 为所有位置共享，完全不移动权重：同一行里 q·P_K 对每个键都相同。";
@@ -78,6 +80,16 @@ pub fn sentence(lang: Lang, facts: &Facts) -> String {
     } else if !cjar {
         parts.push(habit(lang, facts));
     }
+    if scene.padding > 0 {
+        // All of them, if there are more than tokens.
+        let n = (scene.padding as usize).min(facts.tokens.len()).to_string();
+        parts.push(PADDED.fill(lang, &[("n", &n)]));
+    }
+    let empty = [("n", &*summary.empty_rows.to_string())];
+    let mean = summary.empty_rows > 0 && scene.empty == Empty::Mean;
+    if mean {
+        parts.push(EMPTY_MEAN.fill(lang, &empty));
+    }
     if let Some((rank, energy)) = facts.rank_energy.filter(|_| cjar) {
         parts.push(RANK_KEEPS.fill(
             lang,
@@ -87,8 +99,8 @@ pub fn sentence(lang: Lang, facts: &Facts) -> String {
             ],
         ));
     }
-    if summary.empty_rows > 0 {
-        parts.push(EMPTY.fill(lang, &[("n", &summary.empty_rows.to_string())]));
+    if summary.empty_rows > 0 && !mean {
+        parts.push(EMPTY.fill(lang, &empty));
     }
     if scene.view.quantity == Quantity::Score {
         parts.insert(0, SCORE_VIEW.pick(lang).to_owned());

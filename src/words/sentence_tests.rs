@@ -174,3 +174,27 @@ fn explicit_reach_and_empty_rows_are_named() {
         "{en}"
     );
 }
+
+#[test]
+fn padding_and_the_mean_in_empty_rows_are_told() {
+    let summary = Summary {
+        empty_rows: 2,
+        ..Summary::default()
+    };
+    let mut scene = Scene {
+        padding: 9,
+        ..Scene::default()
+    };
+    let [en, zh] = say(&scene, &summary);
+    assert!(
+        en.contains("the last 4 tokens") && en.contains("stay empty: 2"),
+        "{en}"
+    );
+    assert!(zh.contains("末尾 4 个词元") && zh.contains("2 行"), "{zh}");
+    scene.empty = Empty::Mean;
+    let [en, _] = say(&scene, &summary);
+    assert!(
+        en.contains("the mean of all values: 2") && !en.contains("stay empty"),
+        "{en}"
+    );
+}

@@ -20,6 +20,7 @@ texts! {
     ROW_SUM: "sum of the row", "行和";
     ROW_KEYS: "keys this row sees", "该行可见键";
     MASKED: "This query may not see this key: A = 0 exactly.", "该查询不能看到该键：A 恰为 0。";
+    MASKED_MEAN: "This query sees no key. A mask of −1e9 then gives every key the weight 1/L.", "该查询看不到任何键。用 −1e9 作掩码时，每个键得到权重 1/L。";
     DRAWN: "drawn by the engine", "引擎绘制值";
     DRAWN_EQUAL: "✓ equal", "✓ 一致";
     DRAWN_EQUAL_HINT: "within 1e-5 + 1e-4 of what was computed here in double precision", "与此处双精度计算相差不超过 1e-5 + 1e-4";

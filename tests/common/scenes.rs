@@ -39,7 +39,8 @@ fn bias() -> impl Strategy<Value = Bias> {
 }
 
 fn curve() -> impl Strategy<Value = Curve> {
-    proptest::collection::vec(real(), 8).prop_map(|n| Curve {
+    let numbers = proptest::collection::vec(real(), 8);
+    (numbers, any::<bool>(), any::<u32>()).prop_map(|(n, dense, seed)| Curve {
         amplitude: n[0],
         slope: n[1],
         decay: n[2],
@@ -48,6 +49,8 @@ fn curve() -> impl Strategy<Value = Curve> {
         bump: n[5],
         at: n[6],
         width: n[7],
+        dense,
+        seed,
     })
 }
 
@@ -144,19 +147,24 @@ pub fn scene() -> impl Strategy<Value = Scene> {
     (
         (source(), word(), any::<bool>(), window(), any::<bool>()),
         (scale, cjar(), view()),
+        (any::<bool>(), whole(), word()),
         page,
     )
         .prop_map(
             |(
                 (source, mechanism, causal, window, windowed),
                 (scale, cjar, view),
+                (projected, padding, empty),
                 (lang, theme, lesson, show),
             )| Scene {
                 source,
+                projected,
                 mechanism,
                 causal,
                 window,
                 windowed,
+                padding,
+                empty,
                 scale,
                 cjar,
                 view,

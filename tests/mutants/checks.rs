@@ -2,7 +2,7 @@
 //! (`pictures.rs`).
 
 use attnscope::attention::compare::Comparison;
-use attnscope::attention::config::Reading;
+use attnscope::attention::config::{Empty, Reading};
 use attnscope::attention::visibility::Visibility;
 use attnscope::data::folder;
 use attnscope::engine::gpu::GpuEngine;
@@ -159,6 +159,26 @@ fn layers() -> Vec<(&'static str, Frame)> {
             }),
         ),
         ("projected", shown(&projected)),
+        (
+            // The first six rows see nothing.
+            "empty-mean",
+            shown(&Recipe {
+                visibility: window(8, -6),
+                empty: Empty::Mean,
+                ..plain()
+            }),
+        ),
+        (
+            "padded",
+            shown(&Recipe {
+                visibility: Visibility {
+                    padding: 4,
+                    globals: 1,
+                    ..window(3, 2)
+                },
+                ..plain()
+            }),
+        ),
         (
             "given-70",
             shown(&Recipe {

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use attnscope::attention::compare::Comparison;
-use attnscope::attention::config::Reading;
+use attnscope::attention::config::{Empty, Reading};
 use attnscope::attention::visibility::Visibility;
 use attnscope::engine::gpu::GpuEngine;
 use proptest::prelude::*;
@@ -102,14 +102,17 @@ fn visibility(dilated: bool) -> impl Strategy<Value = Visibility> {
     let kept = || prop_oneof![3 => Just(0u32), 2 => 1u32..7, 1 => 0u32..90];
     let dilation =
         prop_oneof![3 => 2u32..6, 1 => 2u32..70].prop_map(move |by| if dilated { by } else { 1 });
-    (near, dilation, kept(), kept(), prop::bool::weighted(0.1)).prop_map(
-        |((causal, left, right), dilation, sinks, globals, also_causal)| Visibility {
+    let padding = prop_oneof![8 => Just(0u32), 1 => 1u32..9, 1 => 0u32..90];
+    let also_causal = prop::bool::weighted(0.1);
+    (near, dilation, kept(), kept(), padding, also_causal).prop_map(
+        |((causal, left, right), dilation, sinks, globals, padding, also_causal)| Visibility {
             causal: causal || also_causal,
             left,
             right,
             dilation,
             sinks,
             globals,
+            padding,
         },
     )
 }
@@ -153,10 +156,11 @@ struct Kind {
     masked: bool,
     dilated: bool,
     ranked: bool,
+    mean: bool,
 }
 
-/// 3 readings, 3 kinds of s, 4 yes or no.
-const KINDS: usize = 144;
+/// 3 readings, 3 kinds of s, 5 yes or no.
+const KINDS: usize = 288;
 
 impl Kind {
     /// Kinds in an order in which the first few are already mixed.
@@ -174,6 +178,7 @@ impl Kind {
             masked: choose(2) == 1,
             dilated: choose(2) == 1,
             ranked: choose(2) == 1,
+            mean: choose(2) == 1,
         }
     }
 }
@@ -221,6 +226,7 @@ fn recipes_of(kind: Kind) -> impl Strategy<Value = Recipe> {
                 visibility,
                 hidden: kind.masked.then_some(hidden),
                 reading: kind.reading,
+                empty: if kind.mean { Empty::Mean } else { Empty::Zero },
                 segment: kind.segmented.then_some(segment),
                 s: match kind.s {
                     0 => None,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use attnscope::attention::bias::Numbers;
-use attnscope::attention::config::{Config, Reading};
+use attnscope::attention::config::{Config, Empty, Reading};
 use attnscope::attention::layer::{
     Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
 };
@@ -70,6 +70,7 @@ pub struct Recipe {
     /// Share of cells that a boolean mask hides.
     pub hidden: Option<f64>,
     pub reading: Reading,
+    pub empty: Empty,
     pub segment: Option<u32>,
     pub s: Option<Auxiliary>,
     pub p_k: Option<Position>,
@@ -92,6 +93,7 @@ impl Default for Recipe {
             visibility: Visibility::default(),
             hidden: None,
             reading: Reading::Softmax,
+            empty: Empty::Zero,
             segment: None,
             s: None,
             p_k: None,
@@ -134,6 +136,7 @@ impl Recipe {
                 visibility: self.visibility,
                 scale: self.scale / (self.head_dim as f64).sqrt(),
                 reading: self.reading,
+                empty: self.empty,
                 segment: self.segment,
                 score_rank: self.score_rank,
                 out_rank,

@@ -171,7 +171,11 @@ fn texels(map: &Map, len: usize, view: &MapView) -> Named<f64> {
             let cells = rows.len() * cols.len();
             let seen: Vec<f64> = rows
                 .flat_map(|i| cols.clone().map(move |j| i * len + j))
-                .filter(|&at| map.visible[at])
+                // A row without keys that gets the mean has weights where it sees nothing.
+                .filter(|&at| {
+                    let mean = view.quantity == Quantity::Weights && map.weights[at] != 0.0;
+                    map.visible[at] || mean
+                })
                 .map(|at| of[at])
                 .collect();
             let value = match view.pool {

@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use super::{Auxiliary, Head, ReferenceError};
-use crate::attention::config::Reading;
+use crate::attention::config::{Empty, Reading};
 
-/// One row of a head: only the keys that the query sees.
+/// One row of a head: only the keys that the query sees; all keys where it sees none and
+/// [`Empty::Mean`] gives each a weight all the same.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// The keys, rising.
     pub keys: Vec<usize>,
-    /// Raw score r at each of `keys`.
+    /// How many keys the query sees: `keys.len()`, or 0.
+    pub seen: usize,
+    /// Raw score r at each of `keys`; 0 where the query sees no key.
     pub score: Vec<f64>,
     /// Weight A at each of `keys`; 0 everywhere else.
     pub weights: Vec<f64>,
@@ -21,7 +24,8 @@ pub struct Row {
 /// One cell with the parts of its score (SPEC 1–3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Whether the query sees the key; if not, `weight` is 0 and the rest is still computed.
+    /// Whether the query sees the key; if not, `weight` is 0 (or 1/L in a row that sees no key,
+    /// with [`Empty::Mean`]) and the rest is still computed.
     pub visible: bool,
     /// scale · q·k.
     pub qk: f64,
@@ -46,7 +50,8 @@ pub struct Map {
     pub score: Vec<f64>,
     /// A, 0 where masked.
     pub weights: Vec<f64>,
-    /// Whether the cell is visible.
+    /// Whether the cell is visible: masked cells are not, though [`Empty::Mean`] may give them a
+    /// weight.
     pub visible: Vec<bool>,
 }
 
@@ -77,6 +82,16 @@ impl Head {
             .visibility
             .visible_keys(i, self.seq_len, self.mask())
             .collect();
+        if keys.is_empty() && self.config.empty == Empty::Mean {
+            let l = self.seq_len;
+            return Row {
+                keys: (0..l).collect(),
+                seen: 0,
+                score: vec![0.0; l],
+                weights: vec![1.0 / l as f64; l],
+                segments: 0,
+            };
+        }
         let score: Vec<f64> = keys.iter().map(|&j| self.score(i, j)).collect();
         // What the softmax sees (SPEC 3).
         let exponents: Vec<f64> = match self.config.reading {
@@ -96,6 +111,7 @@ impl Head {
             }
         }
         Row {
+            seen: keys.len(),
             keys,
             score,
             weights,
@@ -115,14 +131,14 @@ impl Head {
             dot(q, &p_k[from..from + dim])
         });
         Cell {
-            visible: at.is_some(),
+            visible: row.seen > 0 && at.is_some(),
             qk: self.config.scale * dot(q, k),
             qp: self.config.scale * qp,
             s: self.auxiliary(i, j),
             score: self.score(i, j),
             weight: at.map_or(0.0, |at| row.weights[at]),
             row_sum: row.weights.iter().sum(),
-            visible_keys: row.keys.len(),
+            visible_keys: row.seen,
         }
     }
 
@@ -139,7 +155,7 @@ impl Head {
             for (at, j) in row.keys.into_iter().enumerate() {
                 map.score[i * l + j] = row.score[at];
                 map.weights[i * l + j] = row.weights[at];
-                map.visible[i * l + j] = true;
+                map.visible[i * l + j] = row.seen > 0;
             }
         }
         map

@@ -64,8 +64,8 @@ pub struct HeadParams {
     pub row0: u32,
     /// Row behind the last of this launch.
     pub row_end: u32,
-    /// Fills up to 16 bytes.
-    pub pad: u32,
+    /// Keys that are no padding.
+    pub key_end: u32,
 }
 
 /// The rectangle that is drawn: `MapParams` of `shared/texels.wgsl`.

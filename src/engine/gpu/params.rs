@@ -29,6 +29,7 @@ pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
             _ => data::SEGMENTS_RECOMPUTED,
         },
         masked: shown.frame.layer.mask.is_some(),
+        empty: config.empty as u32,
         dilated: config.visibility.dilation > 1,
         // Rows are padded with zeros; only a rank cuts into numbers that are not.
         partial: config.score_rank.is_some() && !width.is_multiple_of(4),
@@ -58,7 +59,7 @@ pub(super) fn head_params(shown: &Shown, rows: Rows) -> HeadParams {
         stat_stride: stats.stride as u32,
         row0: rows.0,
         row_end: rows.1,
-        pad: 0,
+        key_end: config.visibility.key_end(sizes.seq_len) as u32,
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Variant {
     pub segments: u32,
     /// `MASKED`: there is a boolean mask.
     pub masked: bool,
+    /// `EMPTY`: [`crate::attention::config::Empty`].
+    pub empty: u32,
     /// `DILATED`: the dilation is above 1.
     pub dilated: bool,
     /// `PARTIAL`: the score rank ends inside a vec4.
@@ -35,6 +37,7 @@ impl Variant {
                 ("S_KIND", f64::from(self.s_kind)),
                 ("SEGMENTS", f64::from(self.segments)),
                 ("MASKED", f64::from(u8::from(self.masked))),
+                ("EMPTY", f64::from(self.empty)),
                 ("DILATED", f64::from(u8::from(self.dilated))),
                 ("PARTIAL", f64::from(u8::from(self.partial))),
             ]);
@@ -49,7 +52,12 @@ impl Variant {
     pub(super) fn of(self, kernel: Kernel) -> Self {
         match kernel {
             Kernel::Map | Kernel::Pool => self,
-            Kernel::Stats | Kernel::Output => Self {
+            Kernel::Stats => Self {
+                quantity: 0,
+                empty: 0,
+                ..self
+            },
+            Kernel::Output => Self {
                 quantity: 0,
                 ..self
             },

@@ -1,13 +1,14 @@
-//! The auxiliary bias s as a curve over the offset j − i, drawn beside its sliders.
+//! The auxiliary bias s: a curve over the offset j − i, drawn beside its sliders, or random.
 
 use std::fmt::Write as _;
 
 use leptos::prelude::*;
 
 use super::bias::tidy;
+use super::choice::Switch;
 use super::slider::Slider;
 use crate::layout::slider::Track;
-use crate::scene::Curve;
+use crate::scene::{Curve, resolve};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{memo, taker};
@@ -27,6 +28,7 @@ pub fn ScoreCurve() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let curve = part(app, |s| s.cjar.s.clone());
+    let dense = part(app, |s| s.cjar.s.dense);
     let reading = part(app, |s| s.cjar.reading);
     let points = memo(move || {
         let reach = reach_of(sizes.get().seq_len);
@@ -43,8 +45,20 @@ pub fn ScoreCurve() -> View {
     };
     let off = memo(move || curve.with(|curve| curve.amplitude == 0.0));
     let consequence = memo(move || {
-        if off.get() {
+        let fits = resolve::Sizes {
+            heads: sizes.get().heads as usize,
+            seq_len: sizes.get().seq_len as usize,
+            head_dim: 0,
+        }
+        .dense_fits();
+        if dense.get() && !fits {
+            let most = number::count(resolve::MAX_DENSE as u64);
+            words::S_DENSE_LARGE.fill(lang.get(), &[("most", &most)])
+        } else if off.get() {
             words::S_CURVE_ZERO.pick(lang.get()).to_owned()
+        } else if dense.get() && reading.get().uses_score_bias() {
+            let by = curve.with(|s| number::fixed(f64::from(s.amplitude.abs()), 2));
+            words::S_DENSE_ON.fill(lang.get(), &[("by", &by)])
         } else if reading.get().uses_score_bias() {
             range(words::S_CURVE_RANGE)
         } else {
@@ -77,6 +91,7 @@ pub fn ScoreCurve() -> View {
                 consequence=consequence
                 role="s"
             />
+            <Show when=move || !dense.get()>
             <figure class="curve">
                 <svg
                     viewBox=format!("0 0 {WIDTH} {HEIGHT}")
@@ -96,6 +111,7 @@ pub fn ScoreCurve() -> View {
                     <span>{move || format!("+{}", reach_of(sizes.get().seq_len))}</span>
                 </figcaption>
             </figure>
+            </Show>
             <details>
                 <summary>{t(words::S_SHAPE)}</summary>
                 <Shape />
@@ -123,7 +139,30 @@ fn Shape() -> View {
             });
         })
     };
+    let dense = part(app, |s| s.cjar.s.dense);
+    let lang = Derived::get().lang;
+    let set_seed = move |ev: web_sys::Event| {
+        if let Ok(seed) = event_target_value(&ev).trim().parse::<u32>() {
+            app.change(|s| s.cjar.s.seed = seed);
+        }
+    };
+    let set_dense = move |to| {
+        app.change(|s| {
+            s.cjar.s.dense = to;
+            if to && s.cjar.s.amplitude == 0.0 {
+                s.cjar.s.amplitude = 1.0;
+            }
+        });
+    };
     view! {
+        <Switch
+            id="s-dense"
+            label=words::S_DENSE
+            hint=memo(move || words::S_DENSE_HINT.pick(lang.get()))
+            value=dense
+            set=taker(set_dense)
+        />
+        <Show when=move || dense.get() fallback=move || view! {
         <Slider id="s-decay" key="s.decay" label=words::DECAY value=get(|c| c.decay) track=track(-2.0, 2.0, 0.05)
             default=default(|c| c.decay) set=set(|c, to| c.decay = to) role="s" />
         <Slider id="s-slope" key="s.slope" label=words::SLOPE value=get(|c| c.slope) track=track(-2.0, 2.0, 0.05)
@@ -138,6 +177,21 @@ fn Shape() -> View {
             default=default(|c| c.wave) set=set(|c, to| c.wave = to) role="s" />
         <Slider id="s-period" key="s.period" label=words::PERIOD value=get(|c| c.period) track=track(1.0, 64.0, 0.5)
             default=default(|c| c.period) set=set(|c, to| c.period = to) unit=tokens role="s" />
+        }>
+            <div class="pick small">
+                <label for="s-seed">{t(words::BIAS_SEED)}</label>
+                <input
+                    type="number"
+                    class="exact"
+                    id="s-seed"
+                    min="0"
+                    step="1"
+                    max=u32::MAX
+                    prop:value=move || app.scene.with(|s| s.cjar.s.seed.to_string())
+                    on:change=set_seed
+                />
+            </div>
+        </Show>
     }
 }
 

@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 
 use super::bias::tidy;
-use super::choice::{Item, Pick};
+use super::choice::{Item, Pick, Switch};
 use super::slider::Slider;
 use crate::attention::low_rank;
 use crate::layout::slider::Track;
+use crate::scene::listing::Point;
 use crate::scene::{Mechanism, Scale};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
@@ -75,9 +76,11 @@ pub fn MoreScore() -> View {
         if cjar.get() {
             words::MORE_RANKS
         } else {
-            words::SCALE
+            words::MORE_SCALE
         }
     };
+    let projected = part(app, |s| s.projected);
+    let given = part(app, |s| !Point::Projection.applies(s));
     view! {
         <details class="group">
             <summary>{move || title().pick(lang.get())}</summary>
@@ -86,6 +89,14 @@ pub fn MoreScore() -> View {
                 <Segment />
             </Show>
             <ScaleChoice />
+            <Switch
+                id="projected"
+                label=words::PROJECTED
+                hint=memo(move || words::PROJECTED_HINT.pick(lang.get()))
+                value=memo(move || projected.get() || given.get())
+                set=taker(move |to| app.change(|s| s.projected = to))
+                disabled=given
+            />
         </details>
     }
 }

@@ -1,14 +1,15 @@
-//! The mask: causal switch, window with its convention, sinks, globals, dilation (SPEC 2).
+//! The mask: causal switch, window with its convention, sinks, globals, dilation, padding (SPEC 2).
 
 use leptos::prelude::*;
 
 use super::choice::{Item, Pick, Switch};
 use super::slider::Slider;
+use crate::attention::config::Empty;
 use crate::layout::slider::Track;
 use crate::scene::{Convention, Mechanism, Scene, Window};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
-use crate::ui::memo::{memo, taker};
+use crate::ui::memo::{Memo, memo, taker};
 use crate::ui::reach::Reach;
 use crate::ui::state::AppState;
 use crate::words::{controls as words, number};
@@ -58,9 +59,7 @@ pub fn Mask() -> View {
                 set=taker(move |to| app.change(|s| s.causal = to))
                 disabled=by_convention
             />
-            <Show when=move || window.get()>
-                <MoreWindow />
-            </Show>
+            <MoreMask window=window />
         </section>
     }
 }
@@ -213,9 +212,12 @@ fn Side(
     }
 }
 
-/// Sinks, globals, dilation: folded.
+/// Sinks; folded: globals, dilation, padding, what an empty row gets.
 #[component(transparent)]
-fn MoreWindow() -> View {
+fn MoreMask(
+    /// Whether the window takes part.
+    window: Memo<bool>,
+) -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let up_to = move |min: f64, most: u32| {
@@ -226,44 +228,65 @@ fn MoreWindow() -> View {
         })
     };
     let say = move |text: crate::words::Text| memo(move || text.pick(lang.get()).to_owned());
-    let set_with = move |edit: fn(&mut Window, u32)| {
-        taker(move |to: f64| app.change(|s| edit(&mut s.window, to as u32)))
-    };
+    let set_with =
+        move |edit: fn(&mut Scene, u32)| taker(move |to: f64| app.change(|s| edit(s, to as u32)));
     view! {
-        <Slider
-            id="sinks"
-            key="sinks"
-            label=words::SINKS
-            value=part(app, |s| f64::from(s.window.sinks))
-            track=up_to(0.0, 16)
-            default=memo(|| 0.0)
-            set=set_with(|w, to| w.sinks = to)
-            consequence=say(words::SINKS_HINT)
-            role="k"
-        />
-        <details>
-            <summary>{t(words::MORE_WINDOW)}</summary>
+        <Show when=move || window.get()>
             <Slider
-                id="globals"
-                key="globals"
-                label=words::GLOBALS
-                value=part(app, |s| f64::from(s.window.globals))
+                id="sinks"
+                key="sinks"
+                label=words::SINKS
+                value=part(app, |s| f64::from(s.window.sinks))
                 track=up_to(0.0, 16)
                 default=memo(|| 0.0)
-                set=set_with(|w, to| w.globals = to)
-                consequence=say(words::GLOBALS_HINT)
+                set=set_with(|s, to| s.window.sinks = to)
+                consequence=say(words::SINKS_HINT)
                 role="k"
             />
+        </Show>
+        <details>
+            <summary>{t(words::MORE_MASK)}</summary>
+            <Show when=move || window.get()>
+                <Slider
+                    id="globals"
+                    key="globals"
+                    label=words::GLOBALS
+                    value=part(app, |s| f64::from(s.window.globals))
+                    track=up_to(0.0, 16)
+                    default=memo(|| 0.0)
+                    set=set_with(|s, to| s.window.globals = to)
+                    consequence=say(words::GLOBALS_HINT)
+                    role="k"
+                />
+                <Slider
+                    id="dilation"
+                    key="dil"
+                    label=words::DILATION
+                    value=part(app, |s| f64::from(s.window.dilation))
+                    track=up_to(1.0, 16)
+                    default=memo(|| 1.0)
+                    set=set_with(|s, to| s.window.dilation = to.max(1))
+                    consequence=say(words::DILATION_HINT)
+                    role="q"
+                />
+            </Show>
             <Slider
-                id="dilation"
-                key="dil"
-                label=words::DILATION
-                value=part(app, |s| f64::from(s.window.dilation))
-                track=up_to(1.0, 16)
-                default=memo(|| 1.0)
-                set=set_with(|w, to| w.dilation = to.max(1))
-                consequence=say(words::DILATION_HINT)
-                role="q"
+                id="padding"
+                key="pad"
+                label=words::PADDING
+                value=part(app, |s| f64::from(s.padding))
+                track=up_to(0.0, u32::MAX)
+                default=memo(|| 0.0)
+                set=set_with(|s, to| s.padding = to)
+                consequence=say(words::PADDING_HINT)
+                role="k"
+            />
+            <Switch
+                id="empty-mean"
+                label=words::EMPTY_MEAN
+                hint=memo(move || words::EMPTY_MEAN_HINT.pick(lang.get()))
+                value=part(app, |s| s.empty == Empty::Mean)
+                set=taker(move |to| app.change(|s| s.empty = if to { Empty::Mean } else { Empty::Zero }))
             />
             <p class="aside">{t(words::MASK_NOTE)}</p>
         </details>

@@ -41,7 +41,8 @@ impl<K, V> Default for Made<K, V> {
 pub struct Assembler {
     calculator: Client,
     units: [Option<(UnitKey, Tensor)>; 2],
-    curve: Option<(Curve, usize, Arc<[f32]>)>,
+    dense: Option<((u32, Sizes), Tensor)>,
+    score_bias: Option<(Curve, Sizes, Option<ScoreBias>)>,
     out: Later<Made<u64, Arc<OutFactors>>>,
     score: Later<Made<(u64, Bias), Arc<ScoreFactors>>>,
     told_sigma: Option<u64>,
@@ -53,7 +54,8 @@ impl Assembler {
         Self {
             calculator,
             units: [None, None],
-            curve: None,
+            dense: None,
+            score_bias: None,
             out: Later::default(),
             score: Later::default(),
             told_sigma: None,
@@ -121,7 +123,8 @@ impl Assembler {
         }
         let cjar = &scene.cjar;
         let s = (cjar.reading.uses_score_bias() && cjar.s.amplitude != 0.0)
-            .then(|| ScoreBias::Curve(self.curve(&cjar.s, sizes.seq_len)));
+            .then(|| self.score_bias(&cjar.s, sizes))
+            .flatten();
         Biases {
             p_k: self.unit(0, &cjar.p_k, sizes),
             p_v: self.unit(1, &cjar.p_v, sizes),
@@ -148,13 +151,21 @@ impl Assembler {
         })
     }
 
-    fn curve(&mut self, curve: &Curve, seq_len: usize) -> Arc<[f32]> {
-        match &self.curve {
-            Some((kept, len, table)) if kept == curve && *len == seq_len => table.clone(),
+    fn score_bias(&mut self, s: &Curve, sizes: Sizes) -> Option<ScoreBias> {
+        match &self.score_bias {
+            Some((kept, of, made)) if kept == s && *of == sizes => made.clone(),
             _ => {
-                let table = resolve::curve(curve, seq_len);
-                self.curve = Some((curve.clone(), seq_len, table.clone()));
-                table
+                let dense = &mut self.dense;
+                let made = resolve::score_bias(s, sizes, |seed, sizes| match dense {
+                    Some((key, unit)) if *key == (seed, sizes) => unit.clone(),
+                    _ => {
+                        let unit = resolve::dense_unit(seed, sizes);
+                        *dense = Some(((seed, sizes), unit.clone()));
+                        unit
+                    }
+                });
+                self.score_bias = Some((s.clone(), sizes, made.clone()));
+                made
             }
         }
     }
