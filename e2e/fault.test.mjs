@@ -1,0 +1,126 @@
+// Surroundings that misbehave: storage and history that throw, a policy without WebAssembly, odd
+// and changing pixel ratios, a hidden tab, print. A picture or a sentence, and the page goes on.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+
+import { BROWSERS } from './browsers.mjs';
+import { assertComputes, assertQuiet, DESK, DIST, launch, openPage, readMap, ready, show, waitForProblem } from './harness.mjs';
+import { serve } from './server.mjs';
+
+/** Collects what no handler took, before the page does anything. */
+const watchRejections = () => {
+  globalThis.rejections = [];
+  addEventListener('unhandledrejection', (event) => globalThis.rejections.push(String(event.reason)));
+};
+
+async function assertWhole(page, server) {
+  assert.deepEqual(await page.evaluate(() => globalThis.rejections ?? []), [], 'unhandled rejections');
+  assertQuiet(page, server.origin);
+}
+
+for (const name of BROWSERS) {
+  describe(name, () => {
+    let browser;
+    let server;
+    before(async () => {
+      browser = await launch(name);
+    });
+    after(() => browser?.close());
+    beforeEach(async () => {
+      server = await serve(DIST);
+    });
+    afterEach(() => server?.close());
+
+    test('storage and history that throw: everything but the address works', async () => {
+      const page = await openPage(browser, server.url, {
+        before: () => {
+          globalThis.rejections = [];
+          addEventListener('unhandledrejection', (event) => globalThis.rejections.push(String(event.reason)));
+          const refuse = () => {
+            throw new DOMException('refused by the test', 'SecurityError');
+          };
+          for (const store of ['localStorage', 'sessionStorage', 'indexedDB', 'caches']) {
+            Object.defineProperty(globalThis, store, { get: refuse, configurable: true });
+          }
+          History.prototype.replaceState = refuse;
+          History.prototype.pushState = refuse;
+          Object.defineProperty(Document.prototype, 'cookie', { get: refuse, set: refuse, configurable: true });
+        },
+      });
+      await assertComputes(page);
+      const map = await show(page, 'v=1&m=window&w=3');
+      assert.equal(map.values[23], 0);
+      // Longer than the pause after which the address would follow.
+      await new Promise((done) => setTimeout(done, 500));
+      assert.equal(await page.evaluate(() => window.attnscope.scene()), 'v=1&m=window&w=3');
+      await assertWhole(page, server);
+      await page.close();
+    });
+
+    test('a policy without WebAssembly: a sentence says what is missing', async () => {
+      server.headers = { 'Content-Security-Policy': "script-src 'self'" };
+      for (const [lang, words] of [['en', /wasm-unsafe-eval/], ['zh', /wasm-unsafe-eval.*|策略/]]) {
+        const page = await openPage(browser, server.url, { lang });
+        await waitForProblem(page, words);
+        await page.close();
+      }
+    });
+
+    test('pixel ratios 1, 1.5, 2 and 3, and a change of them: the same numbers', async () => {
+      const page = await openPage(browser, server.url, { before: watchRejections });
+      await assertComputes(page);
+      const first = await show(page, 'v=1&m=window&w=2');
+      for (const deviceScaleFactor of [1.5, 2, 3, 1]) {
+        await page.setViewport({ ...DESK, deviceScaleFactor });
+        await page.waitForFunction((ratio) => devicePixelRatio === ratio, {}, deviceScaleFactor);
+        const map = await readMap(page);
+        assert.deepEqual(map.values, first.values, `pixel ratio ${deviceScaleFactor}`);
+        const seen = await page.$eval('canvas.canvas', (canvas) => canvas.width > 0 && canvas.height > 0);
+        assert.ok(seen, 'the canvas has pixels');
+      }
+      await assertWhole(page, server);
+      await page.close();
+    });
+
+    test('a tab that was in the background: what was set there is drawn when it comes back', async () => {
+      const page = await openPage(browser, server.url, { before: watchRejections });
+      await assertComputes(page);
+      const other = await browser.newPage();
+      await other.bringToFront();
+      await page.evaluate(() => window.attnscope.set('v=1&m=window&w=1'));
+      await new Promise((done) => setTimeout(done, 2_000));
+      await page.bringToFront();
+      const map = await readMap(page);
+      assert.equal(map.values[2], 0, 'two to the right is masked');
+      assert.ok(map.values[1] > 0);
+      await other.close();
+      await assertWhole(page, server);
+      await page.close();
+    });
+
+    test('print: the map is on the paper, and the page goes on', async () => {
+      const page = await openPage(browser, server.url, { before: watchRejections });
+      await assertComputes(page);
+      await show(page, 'v=1&m=window&w=3');
+      const paper = await page.pdf({ format: 'a4', printBackground: true });
+      // A page without the picture has a few kilobytes of text.
+      assert.ok(paper.length > 10_000, `${paper.length} bytes`);
+      assert.equal((await show(page, 'v=1&m=window&w=4')).rows, 24);
+      await assertWhole(page, server);
+      await page.close();
+    });
+
+    test('an embed that was hidden draws when it is shown', async () => {
+      const page = await openPage(browser, `${server.url}embed.html#v=1&m=window&w=2`, { before: watchRejections });
+      await ready(page);
+      await page.evaluate(() => document.documentElement.style.setProperty('display', 'none'));
+      await page.evaluate(() => window.attnscope.set('v=1&m=window&w=5'));
+      await new Promise((done) => setTimeout(done, 300));
+      await page.evaluate(() => document.documentElement.style.removeProperty('display'));
+      const map = await readMap(page);
+      assert.ok(map.values[5] > 0 && map.values[6] === 0);
+      await assertWhole(page, server);
+      await page.close();
+    });
+  });
+}
