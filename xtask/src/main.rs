@@ -14,6 +14,7 @@ mod run;
 mod say;
 mod serve;
 mod server;
+mod soak;
 mod system;
 mod test;
 mod tools;
@@ -31,6 +32,7 @@ cargo xtask <command>
           browser tests in Chromium and Firefox; the last line is the total
   mutants put known errors into the shaders and print by which check each is caught
   bench   time the page in Chromium and Firefox and print a table
+  soak    wear the page out (2,000 Scenes, 200 mounts) and print what it keeps
 ";
 
 fn main() -> ExitCode {
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Some("test") => no_arguments(rest).and_then(|()| test::main()),
         Some("mutants") => no_arguments(rest).and_then(|()| mutants::main()),
         Some("bench") => bench::main(rest),
+        Some("soak") => soak::main(rest),
         Some("help" | "--help" | "-h") | None => {
             print!("{USAGE}");
             Ok(())
