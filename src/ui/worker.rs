@@ -1,5 +1,5 @@
 //! The worker: the same module, started a second time off the main thread, in which
-//! [`Calculator`] answers. Where no worker can be had (an old browser, a strict host page) the
+//! [`Calculator`] answers. The CPU engine has one of its own. Where no worker can be had (an old browser, a strict host page) the
 //! calculator answers on the main thread, slower but with the same numbers.
 
 use std::cell::RefCell;
@@ -42,7 +42,7 @@ enum State {
     /// Answering.
     Running(Handle),
     /// No worker to be had: the calculator is here.
-    Here(Calculator),
+    Here(Box<Calculator>),
 }
 
 impl Default for State {
@@ -109,12 +109,24 @@ impl Client {
                 worker,
                 waiting: VecDeque::new(),
             },
-            Err(_) => State::Here(Calculator::default()),
+            Err(_) => State::Here(Box::default()),
         };
         self.inner.borrow_mut().state = state;
         for (number, ask, blobs) in waiting {
             self.deliver(number, ask, blobs);
         }
+    }
+
+    /// Ends the worker; what is open stays without an answer of its own.
+    pub fn close(&self) {
+        let (state, open) = {
+            let mut inner = self.inner.borrow_mut();
+            (
+                std::mem::take(&mut inner.state),
+                std::mem::take(&mut inner.open),
+            )
+        };
+        drop((state, open));
     }
 
     fn deliver(&self, number: u32, ask: Ask, blobs: Vec<Blob>) {
@@ -125,7 +137,7 @@ impl Client {
             }
             State::Running(handle) => {
                 if post(
-                    |m| handle.worker.post_message(m),
+                    |m, t| handle.worker.post_message_with_transfer(m, t),
                     number,
                     &ask.to_text(),
                     &blobs,
@@ -221,7 +233,7 @@ impl Client {
     fn fall_back(&self) {
         let waiting = {
             let mut inner = self.inner.borrow_mut();
-            let old = std::mem::replace(&mut inner.state, State::Here(Calculator::default()));
+            let old = std::mem::replace(&mut inner.state, State::Here(Box::default()));
             match old {
                 State::Idle(waiting) | State::Starting { waiting, .. } => waiting,
                 State::Running(_) | State::Here(_) => {
@@ -255,7 +267,12 @@ pub fn serve() -> bool {
             |ask| calculator.answer(&ask, &blobs),
         );
         // A page that cannot be answered is gone.
-        let _ = post(|m| out.post_message(m), number, &answer.to_text(), &blobs);
+        let _ = post(
+            |m, t| out.post_message_with_transfer(m, t),
+            number,
+            &answer.to_text(),
+            &blobs,
+        );
     });
     scope.set_onmessage(Some(heard.as_ref().unchecked_ref()));
     // The worker lives as long as its closure.
@@ -265,7 +282,7 @@ pub fn serve() -> bool {
 }
 
 fn post(
-    send: impl FnOnce(&JsValue) -> Result<(), JsValue>,
+    send: impl FnOnce(&JsValue, &JsValue) -> Result<(), JsValue>,
     number: u32,
     message: &str,
     blobs: &[Blob],
@@ -274,11 +291,16 @@ fn post(
         .iter()
         .map(|blob| Uint8Array::from(blob.as_slice()))
         .collect();
+    // They are copies of ours already: the other side gets them and not copies of them.
+    let buffers: Array = arrays
+        .iter()
+        .map(|array| array.unchecked_into::<Uint8Array>().buffer())
+        .collect();
     let object = Object::new();
     Reflect::set(&object, &"number".into(), &number.into())?;
     Reflect::set(&object, &"text".into(), &message.into())?;
     Reflect::set(&object, &"blobs".into(), &arrays)?;
-    send(&object)
+    send(&object, &buffers)
 }
 
 fn read(event: &MessageEvent) -> Option<(u32, String, Vec<Blob>)> {
