@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use attnscope::attention::config::Config;
-use attnscope::attention::layer::{Biases, Input, Layer, Output, Tensor};
+use attnscope::attention::layer::{Biases, Input, Layer, Linear, Output, Tensor};
 use attnscope::engine::gpu::{GpuEngine, Options, Slot};
 use attnscope::engine::{
-    ColorTable, Colors, Engine, EngineError, Frame, MapView, OutputView, Pool, StripView,
+    ColorTable, Colors, Engine, EngineError, Frame, MapView, OutFactors, OutputView, Pool,
+    StripView,
 };
 use attnscope::scene::{Quantity, Rect};
 
@@ -101,6 +102,42 @@ fn time(engine: &mut GpuEngine, what: &str, frames: &[Frame]) -> Result<(), Engi
     Ok(())
 }
 
+/// A drag of the output rank: low-rank Y, its texels, the drawing; and the drawing alone.
+fn rank(engine: &mut GpuEngine, name: &str, output: &Frame) -> Result<(), EngineError> {
+    let d = output.layer.model_dim();
+    let square = tensor(&[d, d]);
+    let mut frame = output.clone();
+    frame.out_factors = Some(Arc::new(OutFactors {
+        id: output.layer.id,
+        w_1: square.clone(),
+        w_2: square.clone(),
+        sigma: vec![1.0; d].into(),
+    }));
+    frame.layer = Arc::new(Layer {
+        id: output.layer.id + 100,
+        output: Output::Full(Linear {
+            weight: square,
+            bias: None,
+        }),
+        ..(*output.layer).clone()
+    });
+    let at = |rank: usize| {
+        let mut frame = frame.clone();
+        frame.config.out_rank = Some(rank as u32);
+        frame
+    };
+    engine.attach_texture(Slot::Output, 293, 206)?;
+    for ranks in [[1, 2], [31, 30], [d / 2, d / 2 + 31], [1, d - 1]] {
+        let what = format!("{name}: output at ranks {ranks:?}");
+        time(engine, &what, &ranks.map(at))?;
+    }
+    let mut colors = [at(1), at(1)];
+    if let Some(output) = &mut colors[1].output {
+        output.colors.table = ColorTable::Viridis;
+    }
+    time(engine, &format!("{name}: output, draw only"), &colors)
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = pollster::block_on(GpuEngine::new(Options::default()))?;
     println!("{:?}", engine.capabilities());
@@ -164,6 +201,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ..f
         });
         time(&mut engine, &format!("{name}: output of 12 heads"), &output)?;
+        rank(&mut engine, &name, &output[0])?;
     }
     Ok(())
 }

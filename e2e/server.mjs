@@ -21,10 +21,10 @@ const TYPES = {
  * `server.fault(path)` may return `{ status }` (answer with it), `{ cut: share }` (a whole answer
  * with only that share of the file), `{ abort: share }` (the connection breaks off there),
  * `{ type }` (a wrong content type) or nothing. `server.paths` lists what was asked for.
- * `cors: false` leaves `Access-Control-Allow-Origin` away.
+ * `cors: false` leaves `Access-Control-Allow-Origin` away. `mounts` are further folders by the
+ * path under `prefix` where they appear.
  */
-export async function serve(root, { prefix = '/', cors = true } = {}) {
-  const base = resolve(root);
+export async function serve(root, { prefix = '/', cors = true, mounts = {} } = {}) {
   const state = { fault: () => null, paths: [] };
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
@@ -36,7 +36,10 @@ export async function serve(root, { prefix = '/', cors = true } = {}) {
       response.end(`${status}\n`);
     };
     if (!path.startsWith(prefix)) return stop(404);
-    let file = normalize(join(base, path.slice(prefix.length)));
+    const inner = path.slice(prefix.length);
+    const mount = Object.keys(mounts).find((name) => inner.startsWith(`${name}/`));
+    const base = resolve(mount ? mounts[mount] : root);
+    let file = normalize(join(base, mount ? inner.slice(mount.length + 1) : inner));
     if (file !== base && !file.startsWith(base + sep)) return stop(404);
     const fault = state.fault(path) ?? {};
     if (fault.status) return stop(fault.status);

@@ -1,5 +1,10 @@
 // Y = X Wᵀ + b over any number of leading columns: projections to q, k, v of one head, the layer
-// output, and both factors of its low-rank twin. Four rows by four outputs a thread.
+// output, and both factors of its low-rank twin. A sum can be continued from an earlier one in Y,
+// with the bits that it would have in one go.
+//
+// Eight rows by four outputs a thread. W lies transposed, and the outputs of a thread are spread,
+// so that neighbouring threads read neighbouring numbers of W and the same of X: software adapters
+// load those at once and everything else one by one.
 
 // Rust twin: `gpu_data::LinearParams`.
 struct LinearParams {
@@ -8,73 +13,110 @@ struct LinearParams {
     row_end: u32,
     // Numbers of a row of X that take part: d, or the output rank.
     inner: u32,
-    // vec4s from one row to the next of X and of W.
+    // vec4s from one row of X to the next.
     x_stride: u32,
+    // Numbers from one row of Wᵀ to the next.
     w_stride: u32,
-    // First row of W (and entry of b) that is used, and how many are.
-    w_row0: u32,
+    // First column of Wᵀ (and entry of b) that is used, and how many are.
+    w_col0: u32,
     outs: u32,
     // Numbers from one row of Y to the next.
     y_stride: u32,
     // 1 when b is added.
     has_bias: u32,
-    pad0: u32,
-    pad1: u32,
-    pad2: u32,
+    // First vec4 of a row of X that takes part.
+    first: u32,
+    // Where in Y the sum that is continued starts; NOTHING begins at 0.
+    start: u32,
+    // Where in Y the result starts.
+    to: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: LinearParams;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> w: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> w: array<f32>;
 @group(0) @binding(3) var<storage, read> b: array<f32>;
 @group(0) @binding(4) var<storage, read_write> y: array<f32>;
 
 override WORKGROUP: u32 = 32u;
 
-fn put(i: u32, o0: u32, value: vec4<f32>) {
+// No sum is continued.
+const NOTHING: u32 = 0xffffffffu;
+
+// Row c of Wᵀ at four outputs.
+fn weights(c: u32, o: vec4<u32>) -> vec4<f32> {
+    let at = o + vec4<u32>(p.w_col0 + c * p.w_stride);
+    return vec4<f32>(w[at.x], w[at.y], w[at.z], w[at.w]);
+}
+
+// Four rows of X at vec4 c.
+fn inputs(row: vec4<u32>, c: u32) -> mat4x4<f32> {
+    return mat4x4<f32>(x[row.x + c], x[row.y + c], x[row.z + c], x[row.w + c]);
+}
+
+// What is there of row i: the sum that is continued.
+fn begun(i: u32, o: vec4<u32>) -> vec4<f32> {
+    let at = o + vec4<u32>(p.start + min(i, p.row_end - 1u) * p.y_stride);
+    return vec4<f32>(y[at.x], y[at.y], y[at.z], y[at.w]);
+}
+
+fn put(i: u32, o: vec4<u32>, there: vec4<bool>, value: vec4<f32>) {
     if (i >= p.row_end) {
         return;
     }
-    let at = i * p.y_stride + o0;
-    y[at] = value.x;
-    if (o0 + 1u < p.outs) { y[at + 1u] = value.y; }
-    if (o0 + 2u < p.outs) { y[at + 2u] = value.z; }
-    if (o0 + 3u < p.outs) { y[at + 3u] = value.w; }
+    let at = o + vec4<u32>(p.to + i * p.y_stride);
+    y[at.x] = value.x;
+    if (there.y) { y[at.y] = value.y; }
+    if (there.z) { y[at.z] = value.z; }
+    if (there.w) { y[at.w] = value.w; }
 }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let thread = id.x + id.y * groups.x * WORKGROUP;
     let across = (p.outs + 3u) / 4u;
-    let i0 = p.row0 + 4u * (thread / across);
-    let o0 = 4u * (thread % across);
-    if (i0 >= p.row_end) {
+    let i = p.row0 + 8u * (thread / across);
+    if (i >= p.row_end) {
         return;
     }
     let step = vec4<u32>(0u, 1u, 2u, 3u);
-    let xi = min(vec4<u32>(i0) + step, vec4<u32>(p.row_end - 1u)) * p.x_stride;
-    let outs = vec4<u32>(p.w_row0) + min(vec4<u32>(o0) + step, vec4<u32>(p.outs - 1u));
-    let wi = outs * p.w_stride;
-    let whole = p.inner / 4u;
-    var acc = mat4x4<f32>();
-    for (var c = 0u; c < whole; c++) {
-        let xs = mat4x4<f32>(x[xi.x + c], x[xi.y + c], x[xi.z + c], x[xi.w + c]);
-        let ws = mat4x4<f32>(w[wi.x + c], w[wi.y + c], w[wi.z + c], w[wi.w + c]);
-        acc += transpose(ws) * xs;
+    let wanted = vec4<u32>(thread % across) + across * step;
+    let there = wanted < vec4<u32>(p.outs);
+    let o = min(wanted, vec4<u32>(p.outs - 1u));
+    let last = vec4<u32>(p.row_end - 1u);
+    let upper = min(vec4<u32>(i) + step, last) * p.x_stride;
+    let lower = min(vec4<u32>(i + 4u) + step, last) * p.x_stride;
+    var above = mat4x4<f32>();
+    var below = mat4x4<f32>();
+    if (p.start != NOTHING) {
+        above = mat4x4<f32>(begun(i, o), begun(i + 1u, o), begun(i + 2u, o), begun(i + 3u, o));
+        below = mat4x4<f32>(begun(i + 4u, o), begun(i + 5u, o), begun(i + 6u, o), begun(i + 7u, o));
     }
-    if (whole * 4u < p.inner) {
-        let at = vec4<u32>(4u * whole) + step;
-        let m = select(vec4<f32>(0.0), vec4<f32>(1.0), at < vec4<u32>(p.inner));
-        let xs = mat4x4<f32>(m * x[xi.x + whole], m * x[xi.y + whole], m * x[xi.z + whole], m * x[xi.w + whole]);
-        let ws = mat4x4<f32>(w[wi.x + whole], w[wi.y + whole], w[wi.z + whole], w[wi.w + whole]);
-        acc += transpose(ws) * xs;
+    let whole = p.inner / 4u;
+    for (var c = p.first; c < whole; c++) {
+        let ws = mat4x4<f32>(weights(4u * c, o), weights(4u * c + 1u, o), weights(4u * c + 2u, o), weights(4u * c + 3u, o));
+        above += ws * inputs(upper, c);
+        below += ws * inputs(lower, c);
+    }
+    for (var c = max(4u * whole, 4u * p.first); c < p.inner; c++) {
+        let ws = weights(c, o);
+        let above_x = inputs(upper, whole);
+        let below_x = inputs(lower, whole);
+        let at = c - 4u * whole;
+        above += mat4x4<f32>(ws * above_x[0][at], ws * above_x[1][at], ws * above_x[2][at], ws * above_x[3][at]);
+        below += mat4x4<f32>(ws * below_x[0][at], ws * below_x[1][at], ws * below_x[2][at], ws * below_x[3][at]);
     }
     var bias = vec4<f32>(0.0);
     if (p.has_bias != 0u) {
-        bias = vec4<f32>(b[outs.x], b[outs.y], b[outs.z], b[outs.w]);
+        let at = o + vec4<u32>(p.w_col0);
+        bias = vec4<f32>(b[at.x], b[at.y], b[at.z], b[at.w]);
     }
-    put(i0, o0, acc[0] + bias);
-    put(i0 + 1u, o0, acc[1] + bias);
-    put(i0 + 2u, o0, acc[2] + bias);
-    put(i0 + 3u, o0, acc[3] + bias);
+    put(i, o, there, above[0] + bias);
+    put(i + 1u, o, there, above[1] + bias);
+    put(i + 2u, o, there, above[2] + bias);
+    put(i + 3u, o, there, above[3] + bias);
+    put(i + 4u, o, there, below[0] + bias);
+    put(i + 5u, o, there, below[1] + bias);
+    put(i + 6u, o, there, below[2] + bias);
+    put(i + 7u, o, there, below[3] + bias);
 }

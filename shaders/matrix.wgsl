@@ -10,8 +10,9 @@ struct MatrixParams {
     stride: u32,
     // First texel of `texels` that this matrix writes.
     offset: u32,
+    // 1 when the values of this matrix widen the range.
+    widens: u32,
     pad0: u32,
-    pad1: u32,
 }
 
 @group(0) @binding(0) var<uniform> shape: MatrixParams;
@@ -26,15 +27,24 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if (y >= map.end) {
         return;
     }
-    let row_end = (y + 1u) * map.rows / map.texel_rows;
-    let col_end = (x + 1u) * map.cols / map.texel_cols;
+    // Every texel walks as many cells as the largest has, its last ones twice where it has fewer:
+    // software adapters run neighbouring threads in step.
+    let row = y * map.rows / map.texel_rows;
+    let col = x * map.cols / map.texel_cols;
+    let row_last = (y + 1u) * map.rows / map.texel_rows - 1u;
+    let col_last = (x + 1u) * map.cols / map.texel_cols - 1u;
+    let down = (map.rows + map.texel_rows - 1u) / map.texel_rows;
+    let across = (map.cols + map.texel_cols - 1u) / map.texel_cols;
     var value = 0.0;
-    for (var i = y * map.rows / map.texel_rows; i < row_end; i++) {
-        for (var j = x * map.cols / map.texel_cols; j < col_end; j++) {
-            let v = matrix[i * shape.stride + j];
-            if (abs(v) > abs(value)) { value = v; }
+    for (var i = 0u; i < down; i++) {
+        let start = min(row + i, row_last) * shape.stride;
+        for (var j = 0u; j < across; j++) {
+            let v = matrix[start + min(col + j, col_last)];
+            value = select(value, v, abs(v) > abs(value));
         }
     }
-    widen_range(value, value);
+    if (shape.widens != 0u) {
+        widen_range(value, value);
+    }
     texels[shape.offset + y * map.texel_cols + x] = vec2<f32>(value, 1.0);
 }

@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 pub mod attention;
+pub mod check;
 pub mod data;
 pub mod engine;
 pub mod layout;

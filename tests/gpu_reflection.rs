@@ -146,10 +146,10 @@ fn twins() -> Vec<(Shader, Twin)> {
         ),
         (
             shaders::LINEAR,
-            twin!(LinearParams: row0, row_end, inner, x_stride, w_stride, w_row0, outs, y_stride, has_bias),
+            twin!(LinearParams: row0, row_end, inner, x_stride, w_stride, w_col0, outs, y_stride, has_bias, first, start, to),
         ),
         (shaders::BIAS, twin!(BiasParams: count, period, amplitude)),
-        (shaders::MATRIX, twin!(MatrixParams: stride, offset)),
+        (shaders::MATRIX, twin!(MatrixParams: stride, offset, widens)),
         (
             shaders::ENERGY,
             twin!(EnergyParams: rows, cols, stride, offset),

@@ -5,6 +5,8 @@
 
 (() => {
   const HERE = document.currentScript.src;
+  /** Which module this page runs. */
+  const MODULE = document.currentScript.dataset.module ?? 'attnscope';
 
   /** A module with one vector instruction: the page's own module has many (Safari before 16.4 has none). */
   const SIMD = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
@@ -82,12 +84,12 @@
     // The graphics process of the browser starts while the module is on its way; the page asks this
     // adapter for its name (each adapter can be used for one device only, and the page makes its own).
     globalThis.attnscopeAdapter = navigator.gpu?.requestAdapter?.().catch(() => null);
-    const script = new URL('./attnscope.js', HERE).href;
+    const script = new URL(`./${MODULE}.js`, HERE).href;
     const [glue, module] = await Promise.all([
       import(script).catch((error) => {
         throw missing(short(error));
       }),
-      compile(new URL('./attnscope_bg.wasm', HERE)),
+      compile(new URL(`./${MODULE}_bg.wasm`, HERE)),
     ]);
     // The worker starts from the same compiled module: it is neither fetched nor compiled again.
     // It must be a classic worker, made from a blob whose text uses import(): in a sandboxed frame

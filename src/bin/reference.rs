@@ -1,5 +1,6 @@
 //! `attnscope-reference`: the f64 reference as a native command. Browser tests judge by it what
-//! the page drew; it also packs the shipped inputs. On wasm32 there is nothing here.
+//! the page drew, and `tests/parity` what other libraries compute; it also packs the shipped
+//! inputs. On wasm32 there is nothing here.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {}
@@ -20,14 +21,17 @@ mod native {
     use std::io::{BufRead, Write};
     use std::path::Path;
 
-    use attnscope::attention::layer::{Layer, Output, fresh_id};
+    use attnscope::attention::config::Config;
+    use attnscope::attention::layer::{Biases, Layer, Output, fresh_id};
     use attnscope::attention::low_rank::{energy_kept, factor_output, output_error, weight_error};
     use attnscope::attention::output::{component_energies, head_outputs, layer_output};
     use attnscope::attention::reference::Head;
     use attnscope::attention::summary::{Summary, summarize_head};
-    use attnscope::data::minilm;
+    use attnscope::data::case::Case;
     use attnscope::data::pack::pack;
     use attnscope::data::synthetic::synthetic;
+    use attnscope::data::{folder, minilm};
+    use attnscope::scene::facts::torch_mask;
     use attnscope::scene::resolve::Sizes;
     use attnscope::scene::{Lang, Quantity, Scene, Source};
     use attnscope::words::sentence::{Facts, sentence};
@@ -40,6 +44,10 @@ mod native {
       row-major, 0 where masked), visible (1 or 0), head, sentence {en, zh}, summary, warnings;
       cell when the scene locks one; output {rank, energy, weight_error, error} when it has an
       output rank. Shipped layers are read from www/data of the present folder.
+  attnscope-reference attend <case file> [<fragment> …]
+      O and A of the layer in a file of the form of a golden case, one line of JSON per scene, which
+      chooses mechanism, window, scale and biases; without one, as the file itself chooses: o
+      [heads, L, head_dim], a [heads, L, L] (flat), left, right, causal, scale, torch_mask, warnings.
   attnscope-reference pack-data <folder of captured files> <folder to write>";
 
     /// Facts of a whole head are left out beyond this L, as on the page.
@@ -62,6 +70,7 @@ mod native {
             ["map", ref fragments @ ..] => {
                 fragments.iter().try_for_each(|fragment| print(fragment))
             }
+            ["attend", file, ref fragments @ ..] => attend(Path::new(file), fragments),
             _ => Err(USAGE.to_owned()),
         }
     }
@@ -69,6 +78,45 @@ mod native {
     fn print(fragment: &str) -> Result<(), String> {
         let mut out = std::io::stdout().lock();
         writeln!(out, "{}", judge(fragment)?).map_err(|e| e.to_string())
+    }
+
+    /// The layer of a case under the choices of each scene, or under its own.
+    fn attend(path: &Path, fragments: &[&str]) -> Result<(), String> {
+        let at = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+        let bytes = std::fs::read(path).map_err(|e| at(&e))?;
+        let beside = path.parent().unwrap_or(Path::new(""));
+        let case = Case::parse_inputs("", &bytes, |input, tensor| {
+            folder::resolve(beside, input, tensor)
+        })
+        .map_err(|e| at(&e))?;
+        let mut out = std::io::stdout().lock();
+        if fragments.is_empty() {
+            let answer = attended(&case.layer, &case.config, &case.biases)?;
+            return writeln!(out, "{answer}").map_err(text);
+        }
+        let sizes = Sizes::from(&case.layer);
+        for fragment in fragments {
+            let parsed = Scene::from_fragment(fragment);
+            let (config, biases) = (parsed.scene.config(sizes), parsed.scene.biases(sizes));
+            let mut answer = attended(&case.layer, &config, &biases)?;
+            answer["warnings"] = json!(parsed.warnings.len());
+            writeln!(out, "{answer}").map_err(text)?;
+        }
+        Ok(())
+    }
+
+    fn attended(layer: &Layer, config: &Config, biases: &Biases) -> Result<Value, String> {
+        let (mut o, mut a) = (Vec::new(), Vec::new());
+        for at in 0..layer.heads {
+            let head = Head::new(layer, config, biases, at).map_err(text)?;
+            a.extend(head.map().weights);
+            o.extend(head.output().map_err(text)?);
+        }
+        let rule = &config.visibility;
+        Ok(json!({
+            "o": o, "a": a, "left": rule.left, "right": rule.right, "causal": rule.causal,
+            "scale": config.scale, "torch_mask": torch_mask(rule), "warnings": 0,
+        }))
     }
 
     /// What the reference says about one scene.

@@ -65,13 +65,29 @@ struct Choices {
 }
 
 impl Case {
-    /// Reads a case. Where metadata `inputs` names other files, `resolve` is asked for each by
-    /// path (`data/minilm-page.safetensors`) and tensor (`Some("x.1")`, which then becomes `x`;
-    /// `None` = all tensors of that file).
+    /// Reads a case that something is to be judged by: one without expectations is refused.
+    ///
+    /// # Errors
+    /// As [`Case::parse_inputs`], and when there is no expectation.
+    pub fn parse(
+        name: &str,
+        bytes: &[u8],
+        resolve: impl FnMut(&str, Option<&str>) -> Result<Tensors, ReadError>,
+    ) -> Result<Self, ReadError> {
+        let case = Self::parse_inputs(name, bytes, resolve)?;
+        if case.expect == Expect::default() {
+            return Err(ReadError::Missing("expect.*".to_owned()));
+        }
+        Ok(case)
+    }
+
+    /// Reads a case, with or without expectations. Where metadata `inputs` names other files,
+    /// `resolve` is asked for each by path (`data/minilm-page.safetensors`) and tensor
+    /// (`Some("x.1")`, which then becomes `x`; `None` = all tensors of that file).
     ///
     /// # Errors
     /// When a file is malformed, a tensor is missing, or shapes do not belong together.
-    pub fn parse(
+    pub fn parse_inputs(
         name: &str,
         bytes: &[u8],
         mut resolve: impl FnMut(&str, Option<&str>) -> Result<Tensors, ReadError>,
@@ -241,14 +257,10 @@ fn expect(file: &Tensors, layer: &Layer, choices: &Choices) -> Result<Expect, Re
             .map(|a| (rows.clone(), a)),
         None => None,
     };
-    let expect = Expect {
+    Ok(Expect {
         a: file.get_shaped("expect.a", &[h, l, l])?,
         a_rows: rows,
         o: file.get_shaped("expect.o", &[h, l, n])?,
         y: file.get_shaped("expect.y", &[l, layer.model_dim()])?,
-    };
-    if expect == Expect::default() {
-        return Err(ReadError::Missing("expect.*".to_owned()));
-    }
-    Ok(expect)
+    })
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::case::Case;
+use super::minilm;
 use super::safetensors::{ReadError, Tensors};
 
 /// The folder of golden cases: `ATTNSCOPE_GOLDEN`, or the project's own.
@@ -100,17 +101,11 @@ pub fn resolve(golden: &Path, input: &str, tensor: Option<&str>) -> Result<Tenso
     if beside.is_file() {
         return read(&beside);
     }
-    let stem = input
-        .strip_prefix("data/minilm-")
-        .and_then(|rest| rest.strip_suffix(".safetensors"))
-        .ok_or_else(|| ReadError::Missing(input.to_owned()))?;
-    if let Some(tensor) = tensor {
-        let file = format!("{stem}.{}.safetensors", tensor.replace('.', ""));
-        return read(&shipped().join(file));
-    }
+    let paths =
+        minilm::captured(input, tensor).ok_or_else(|| ReadError::Missing(input.to_owned()))?;
     let mut all = Tensors::default();
-    for part in ["qk", "vo"] {
-        let file = read(&shipped().join(format!("{stem}.{part}.safetensors")))?;
+    for path in paths {
+        let file = read(&shipped().join("..").join(path))?;
         all.tensors.extend(file.tensors);
     }
     Ok(all)

@@ -52,6 +52,23 @@ pub fn stem(text: Text) -> &'static str {
     }
 }
 
+/// The shipped files that hold what a golden case names as `input`
+/// (`data/minilm-page.safetensors`), with `tensor` if only that one of it is wanted.
+pub fn captured(input: &str, tensor: Option<&str>) -> Option<Vec<String>> {
+    let stem = input
+        .strip_prefix("data/minilm-")?
+        .strip_suffix(".safetensors")?;
+    Some(match tensor {
+        Some(tensor) => vec![format!(
+            "minilm/{stem}.{}.safetensors",
+            tensor.replace('.', "")
+        )],
+        None => ["qk", "vo"]
+            .map(|part| format!("minilm/{stem}.{part}.safetensors"))
+            .into(),
+    })
+}
+
 /// A layer and its words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {

@@ -174,6 +174,8 @@ pub enum EngineError {
     NoAdapter,
     /// The browser has not answered yet whether there is an adapter and a device.
     NoAnswer,
+    /// The CPU engine could not be started, or died.
+    NoCpu(String),
     /// The adapter refused a device.
     NoDevice(String),
     /// The device was lost.
@@ -197,6 +199,7 @@ impl fmt::Display for EngineError {
             Self::NoWebGpu => write!(f, "WebGPU is not available"),
             Self::NoAdapter => write!(f, "no WebGPU adapter was given"),
             Self::NoAnswer => write!(f, "the browser does not answer whether there is an adapter"),
+            Self::NoCpu(why) => write!(f, "the CPU engine is gone: {why}"),
             Self::NoDevice(why) => write!(f, "the adapter refused a device: {why}"),
             Self::DeviceLost(why) => write!(f, "the device was lost: {why}"),
             Self::TooLarge { wanted, allowed } => {

@@ -33,8 +33,10 @@ pub enum Pass {
     Components,
     /// Y of the low-rank projection.
     LowRank,
-    /// Texels of the output maps.
-    OutputTexels,
+    /// Texels of Y.
+    FullTexels,
+    /// Texels of its low-rank twin.
+    LowTexels,
     /// Colours of the large map.
     DrawMap,
     /// Colours of the small maps.
@@ -45,7 +47,7 @@ pub enum Pass {
 
 impl Pass {
     /// Every pass, in the order in which results depend on each other.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Layer,
         Self::Factors,
         Self::KeyBias,
@@ -57,7 +59,8 @@ impl Pass {
         Self::Output,
         Self::Components,
         Self::LowRank,
-        Self::OutputTexels,
+        Self::FullTexels,
+        Self::LowTexels,
         Self::DrawMap,
         Self::DrawStrip,
         Self::DrawOutput,
@@ -82,10 +85,10 @@ impl Pass {
             Self::Factors | Self::KeyBias | Self::Stats => &[Self::Map, Self::Strip, Self::Output],
             Self::Map => &[Self::DrawMap],
             Self::Strip => &[Self::DrawStrip],
-            Self::Output => &[Self::Components, Self::OutputTexels],
+            Self::Output => &[Self::Components, Self::FullTexels, Self::LowTexels],
             Self::Components => &[Self::LowRank],
-            Self::LowRank => &[Self::OutputTexels],
-            Self::OutputTexels => &[Self::DrawOutput],
+            Self::LowRank => &[Self::LowTexels],
+            Self::FullTexels | Self::LowTexels => &[Self::DrawOutput],
             Self::DrawMap | Self::DrawStrip | Self::DrawOutput => &[],
         }
     }
@@ -228,7 +231,10 @@ impl Plan {
                         self.mark(Pass::DrawOutput);
                     }
                 }
-                _ => self.mark(Pass::OutputTexels),
+                _ => {
+                    self.mark(Pass::FullTexels);
+                    self.mark(Pass::LowTexels);
+                }
             }
         }
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::Pass::{
-    Components, DrawMap, DrawOutput, DrawStrip, Factors, KeyBias, LowRank, Map, Output,
-    OutputTexels, ScoreBias as Curve, Stats, Strip, ValueBias,
+    Components, DrawMap, DrawOutput, DrawStrip, Factors, FullTexels, KeyBias, LowRank, LowTexels,
+    Map, Output, ScoreBias as Curve, Stats, Strip, ValueBias,
 };
 use super::{Pass, Plan};
 use crate::attention::config::{Config, Reading};
@@ -93,16 +93,8 @@ fn factors() -> Arc<ScoreFactors> {
     })
 }
 
-const DRAWN: [Pass; 9] = [
-    Map,
-    Strip,
-    Output,
-    Components,
-    LowRank,
-    OutputTexels,
-    DrawMap,
-    DrawStrip,
-    DrawOutput,
+const DRAWN: [Pass; 10] = [
+    Map, Strip, Output, Components, LowRank, FullTexels, LowTexels, DrawMap, DrawStrip, DrawOutput,
 ];
 
 /// `first` and everything from the maps and outputs on.
@@ -151,12 +143,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
             "P_V",
             |f| f.biases.p_v = Some(bias(1.0)),
             vec![
-                ValueBias,
-                Output,
-                Components,
-                LowRank,
-                OutputTexels,
-                DrawOutput,
+                ValueBias, Output, Components, LowRank, FullTexels, LowTexels, DrawOutput,
             ],
         ),
         (
@@ -167,7 +154,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
         (
             "output rank",
             |f| f.config.out_rank = Some(2),
-            vec![LowRank, OutputTexels, DrawOutput],
+            vec![LowRank, LowTexels, DrawOutput],
         ),
         (
             "output factors",
@@ -179,7 +166,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
                     sigma: vec![1.0; 8].into(),
                 }));
             },
-            vec![Components, LowRank, OutputTexels, DrawOutput],
+            vec![Components, LowRank, LowTexels, DrawOutput],
         ),
         (
             "score rank",

@@ -200,6 +200,37 @@ pub fn strip_texels(seq_len: usize, wanted: u32) -> u32 {
     seq_len.div_ceil(cells).max(1) as u32
 }
 
+/// Partial sums of the low-rank Y, kept so that a moved rank adds a few components only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartialSums {
+    /// Components from one to the next, a multiple of four.
+    pub step: u32,
+    /// How many are kept.
+    pub count: u32,
+}
+
+impl PartialSums {
+    /// How many of them lie at or below `rank`.
+    pub fn before(self, rank: u32) -> u32 {
+        (rank / self.step).min(self.count)
+    }
+}
+
+/// The partial sums of a layer with `components` components: none where memory would not be O(L·d).
+pub fn partial_sums(sizes: &Sizes, components: u32) -> PartialSums {
+    const STEP: u32 = 32;
+    const MAX_BYTES: u64 = 64 << 20;
+    let bytes = sizes.seq_len as u64 * sizes.model_stride as u64 * 16;
+    let fitting = (MAX_BYTES / bytes.max(1)).saturating_sub(1);
+    let step = std::iter::successors(Some(STEP), |step| Some(step * 2))
+        .find(|step| u64::from(components / step) <= fitting)
+        .unwrap_or(STEP);
+    PartialSums {
+        step,
+        count: components / step,
+    }
+}
+
 /// Cuts `rows` rows that cost `per_row` multiply-adds each into blocks of at most `budget`,
 /// whole groups of `granule` rows.
 pub fn blocks(rows: usize, per_row: u64, budget: u64, granule: usize) -> Vec<(u32, u32)> {

@@ -2,6 +2,7 @@
 //! from a host page, an undo step and a test are all a [`Scene`].
 
 mod cjar;
+pub mod code;
 pub mod facts;
 mod json;
 pub mod keys;

@@ -114,6 +114,7 @@ fn Embedded() -> View {
                 </header>
             </Show>
             <main class="board" aria-label=t(words::BOARD)>
+                <h1 class="visually-hidden">{t(words::TITLE)}</h1>
                 <Sentence />
                 <Board />
             </main>

@@ -165,13 +165,15 @@ fn MapCanvas(
     pointer: Pointer,
 ) -> View {
     let app = AppState::get();
+    let derived = Derived::get();
     let Derived {
         lang,
         rect,
         sizes,
         cell,
         ..
-    } = Derived::get();
+    } = derived;
+    let at = move || cell.get().unwrap_or((rect.get().row, rect.get().col));
     let canvas = NodeRef::<html::Canvas>::new();
     effect(move || {
         if let Some(canvas) = canvas.get() {
@@ -221,9 +223,13 @@ fn MapCanvas(
             class:is-zoomed=move || zoomed.get()
             node_ref=node
             tabindex="0"
-            role="application"
+            role="grid"
             aria-roledescription=t(words::MAP_ROLE)
             aria-label=label
+            aria-rowcount=move || sizes.get().seq_len
+            aria-colcount=move || sizes.get().seq_len
+            aria-readonly="true"
+            aria-activedescendant=move || cell.get().map(|_| "map-cell")
             on:pointerdown=move |ev| pointer.down(&ev)
             on:pointermove=move |ev| pointer.moves(&ev)
             on:pointerup=move |ev| pointer.up(&ev)
@@ -254,6 +260,24 @@ fn MapCanvas(
                 style:left=move || start(lock_col())
                 style:width=move || extent(lock_col())
             ></span>
+            // One cell is spoken, with its place among all; the rest is a picture.
+            <div
+                role="row"
+                class="visually-hidden"
+                aria-rowindex=move || at().0 + 1
+            >
+                <div
+                    role="gridcell"
+                    id="map-cell"
+                    aria-colindex=move || at().1 + 1
+                    aria-selected=move || {
+                        let chosen = locked.get().is_some_and(|cell| cell == at());
+                        if chosen { "true" } else { "false" }
+                    }
+                >
+                    {move || readout(app, derived)}
+                </div>
+            </div>
         </div>
     }
 }
@@ -263,38 +287,41 @@ fn MapCanvas(
 fn Readout() -> View {
     let app = AppState::get();
     let derived = Derived::get();
-    let text = move || {
-        let lang = derived.lang.get();
-        let Some((i, j)) = derived.cell.get() else {
-            return words::READOUT_HINT.pick(lang).to_owned();
-        };
-        let (qi, kj) = (derived.token(i), derived.token(j));
-        let (i, j) = (i.to_string(), j.to_string());
-        let mut values = vec![("i", &*i), ("qi", &*qi), ("j", &*j), ("kj", &*kj)];
-        let numbers = app
-            .cell
-            .get()
-            .filter(|c| c.row.to_string() == i && c.col.to_string() == j);
-        let Some(numbers) = numbers else {
-            return words::READOUT.fill(lang, &values);
-        };
-        let (a, r) = (
-            number::weight(numbers.weight),
-            number::weight(numbers.score),
-        );
-        values.extend([("a", &*a), ("r", &*r)]);
-        let text = if numbers.visible {
-            words::READOUT_VALUE
-        } else {
-            words::READOUT_MASKED
-        };
-        text.fill(lang, &values)
-    };
+    // No live region: the grid speaks the same, and a pointer would make it speak all the time.
     view! {
-        <p class="readout" role="status" class:is-empty=move || derived.cell.get().is_none()>
-            {text}
+        <p class="readout" class:is-empty=move || derived.cell.get().is_none()>
+            {move || readout(app, derived)}
         </p>
     }
+}
+
+/// Token, token, weight and score of the cell that is talked about.
+fn readout(app: AppState, derived: Derived) -> String {
+    let lang = derived.lang.get();
+    let Some((i, j)) = derived.cell.get() else {
+        return words::READOUT_HINT.pick(lang).to_owned();
+    };
+    let (qi, kj) = (derived.token(i), derived.token(j));
+    let numbers = app
+        .cell
+        .get()
+        .filter(|c| (c.row, c.col) == (i as usize, j as usize));
+    let (i, j) = (i.to_string(), j.to_string());
+    let mut values = vec![("i", &*i), ("qi", &*qi), ("j", &*j), ("kj", &*kj)];
+    let Some(numbers) = numbers else {
+        return words::READOUT.fill(lang, &values);
+    };
+    let (a, r) = (
+        number::weight(numbers.weight),
+        number::weight(numbers.score),
+    );
+    values.extend([("a", &*a), ("r", &*r)]);
+    let text = if numbers.visible {
+        words::READOUT_VALUE
+    } else {
+        words::READOUT_MASKED
+    };
+    text.fill(lang, &values)
 }
 
 fn percent(share: f64) -> String {

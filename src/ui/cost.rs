@@ -98,7 +98,7 @@ pub fn Cost() -> View {
                     <th scope="col">{t(words::COST_COUNTED)}</th>
                     <th scope="col">{t(words::COST_FULL)}</th>
                     <th scope="col">{t(words::COST_NOW)}</th>
-                    <th scope="col"></th>
+                    <td></td>
                 </tr>
             </thead>
             <tbody>
@@ -149,11 +149,19 @@ fn Claims(
             }),
         );
         let saved = all.total() - cut.total();
-        words::CLAIM_TIME_COUNTED.fill(
+        let words = if saved < 0.0 {
+            words::CLAIM_TIME_LOST
+        } else {
+            words::CLAIM_TIME_COUNTED
+        };
+        words.fill(
             lang.get(),
             &[
                 ("r", &rank.to_string()),
-                ("saved", &format!("{}FLOP", number::engineering(saved))),
+                (
+                    "saved",
+                    &format!("{}FLOP", number::engineering(saved.abs())),
+                ),
                 ("speed", &number::fixed(all.total() / cut.total(), 3)),
             ],
         )
@@ -171,7 +179,7 @@ fn Claims(
     };
     view! {
         <section class="claims">
-            <h3>{t(words::CLAIMS)} <small>" — " {t(words::CLAIM_CONDITION)}</small></h3>
+            <h2>{t(words::CLAIMS)} <small>" — " {t(words::CLAIM_CONDITION)}</small></h2>
             <dl>
                 {claim(
                     words::CLAIM_ROW_TIME,

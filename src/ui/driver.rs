@@ -208,7 +208,8 @@ impl Driver {
         if let Some(error) = engine.lost() {
             return Err(error);
         }
-        if self.beat.observe(engine, now) {
+        let gpu_ms = state.report.with_untracked(|report| report.gpu_ms);
+        if self.beat.observe(engine, gpu_ms, now) {
             self.assembler.calculator().release();
         }
         let cells = state.layer.with_untracked(|layer| {

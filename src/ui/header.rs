@@ -1,9 +1,10 @@
-//! The line on top: brand, source, starter scenes, language, theme, share.
+//! The line on top: brand, source, starter scenes, language, theme, share, self-check.
 
+use leptos::html;
 use leptos::prelude::*;
 
 use crate::scene::{Lang, Theme};
-use crate::ui::derived::{Derived, part, t};
+use crate::ui::derived::{Derived, lang_tag, part, t};
 use crate::ui::lesson::Menu;
 use crate::ui::markup::{View, view};
 use crate::ui::share::Share;
@@ -28,6 +29,7 @@ pub fn Header() -> View {
                 <Share />
                 <LanguageSwitch />
                 <ThemeSwitch />
+                <SelfCheck />
             </div>
         </header>
     }
@@ -75,6 +77,61 @@ pub fn LanguageSwitch() -> View {
         >
             {t(words::LANGUAGE)}
         </button>
+    }
+}
+
+/// "?": the page that computes what must hold, on this device and now. A module and a device of its
+/// own, loaded when the dialog is opened and gone when it is closed.
+#[component(transparent)]
+fn SelfCheck() -> View {
+    let Derived { lang, theme, .. } = Derived::get();
+    let dialog = NodeRef::<html::Dialog>::new();
+    let open = RwSignal::new(false);
+    let show = move |_| {
+        if let Some(dialog) = dialog.get_untracked() {
+            // Refused only where it is shown already.
+            let _ = dialog.show_modal();
+            open.set(true);
+        }
+    };
+    let address = move || {
+        let theme = match theme.get() {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        };
+        format!("./check.html?lang={}&theme={theme}", lang_tag(lang.get()))
+    };
+    let close = move |_| {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    view! {
+        <button
+            type="button"
+            class="icon"
+            id="self-check"
+            title=t(words::SELF_CHECK)
+            aria-label=t(words::SELF_CHECK)
+            on:click=show
+        >
+            "?"
+        </button>
+        <dialog
+            node_ref=dialog
+            class="self-check"
+            aria-label=t(words::SELF_CHECK)
+            on:close=move |_| open.set(false)
+        >
+            <div class="self-check-top">
+                <button type="button" class="quiet" on:click=close>
+                    {t(words::CLOSE)}
+                </button>
+            </div>
+            <Show when=move || open.get()>
+                <iframe src=address title=t(words::SELF_CHECK)></iframe>
+            </Show>
+        </dialog>
     }
 }
 

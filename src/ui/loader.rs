@@ -91,8 +91,7 @@ impl Loader {
         if let Some(source) = self.settled.borrow().clone() {
             self.state.change(|scene| scene.source = source);
         } else {
-            let file = "minilm".to_owned();
-            self.give_up(Problem::FileMissing { file, status: 0 });
+            self.give_up(Problem::LoadCancelled);
         }
     }
 
@@ -299,7 +298,7 @@ fn loaded(named: minilm::Named) -> LoadedLayer {
 fn of_a_file(problem: &Problem) -> bool {
     matches!(
         problem,
-        Problem::FileMissing { .. } | Problem::FileBroken { .. }
+        Problem::FileMissing { .. } | Problem::FileBroken { .. } | Problem::LoadCancelled
     )
 }
 

@@ -6,6 +6,7 @@ pub mod app;
 pub mod axis;
 pub mod board;
 pub mod calc;
+pub mod clipboard;
 pub mod controls;
 pub mod cost;
 pub mod derived;

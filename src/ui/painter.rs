@@ -1,10 +1,10 @@
-//! The CPU engine where it runs: in a worker of its own, or on the main thread where no worker can
-//! be had. It answers each question with what it drew, and does nothing between two questions, so
+//! The CPU engine where it runs: in a worker of its own, as a module of its own. It answers each question with what it drew, and does nothing between two questions, so
 //! that a newer Frame never waits longer than one piece of work.
 
 use wasm_bindgen::JsCast;
 
-use super::calc::{self, Ask, Blob};
+use super::calc::{self, Answer, Ask, Blob};
+use super::worker;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::cpu::paint::Picture;
 use crate::engine::cpu::wire::Wire;
@@ -30,6 +30,16 @@ pub struct Drawn {
     pub report: FrameReport,
     /// Pictures by slot, where they were drawn anew.
     pub pictures: [Option<Picture>; 3],
+}
+
+/// In the worker: answers until the page is gone.
+pub fn serve() {
+    std::panic::set_hook(Box::new(console_error_panic_hook::hook));
+    let mut painter = Painter::default();
+    worker::answer_with(move |ask, blobs| match painter.answer(&ask, blobs) {
+        Ok(blobs) => (Answer::Done, blobs),
+        Err(why) => (Answer::Failed(why), Vec::new()),
+    });
 }
 
 impl Painter {

@@ -177,9 +177,11 @@ impl Pointer {
             .change(|s| s.view.cell = (s.view.cell != Some(cell)).then_some(cell));
     }
 
-    /// Keys: arrows move the cell cursor, Enter locks, Escape lets go, + − 0 zoom.
+    /// Keys: arrows, Home, End, Page Up and Down move the cell cursor, with Ctrl to the corners;
+    /// Shift strides; Enter locks, Escape lets go, + − 0 zoom.
     pub fn key(self, ev: &web_sys::KeyboardEvent) {
-        if ev.ctrl_key() || ev.alt_key() || ev.meta_key() {
+        let corner = ev.ctrl_key() && matches!(ev.key().as_str(), "Home" | "End");
+        if !corner && (ev.ctrl_key() || ev.alt_key() || ev.meta_key()) {
             return;
         }
         let last = i64::from(self.seq_len().max(1) - 1);
@@ -191,6 +193,8 @@ impl Pointer {
             "ArrowDown" => (stride, 0),
             "ArrowLeft" => (0, -stride),
             "ArrowRight" => (0, stride),
+            "Home" if corner => (-last, -last),
+            "End" if corner => (last, last),
             "Home" => (0, -last),
             "End" => (0, last),
             "PageUp" => (-i64::from(rect.rows), 0),

@@ -14,6 +14,8 @@ pub enum Problem {
         /// HTTP status, 0 when there was no answer at all.
         status: u16,
     },
+    /// The first layer was not waited for.
+    LoadCancelled,
     /// A data file is cut short or not what it should be.
     FileBroken {
         /// Which file.

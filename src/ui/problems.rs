@@ -21,6 +21,7 @@ pub fn sentence(problem: &Problem, lang: Lang) -> String {
         Problem::FileMissing { file, status } => {
             words::FILE_MISSING.fill(lang, &[("file", file), ("status", &status.to_string())])
         }
+        Problem::LoadCancelled => words::LOAD_CANCELLED.pick(lang).to_owned(),
         Problem::FileBroken { file, why } => {
             words::FILE_BROKEN.fill(lang, &[("file", file), ("why", why)])
         }
@@ -41,6 +42,7 @@ pub fn engine_sentence(error: &EngineError, lang: Lang) -> String {
         EngineError::NoWebGpu => words::NO_WEBGPU.pick(lang).to_owned(),
         EngineError::NoAdapter => words::NO_ADAPTER.pick(lang).to_owned(),
         EngineError::NoAnswer => words::NO_ANSWER.pick(lang).to_owned(),
+        EngineError::NoCpu(why) => words::NO_CPU.fill(lang, &[("why", why)]),
         EngineError::NoDevice(why) => words::NO_DEVICE.fill(lang, &[("why", why)]),
         EngineError::DeviceLost(why) => words::DEVICE_LOST.fill(lang, &[("why", why)]),
         EngineError::TooLarge { wanted, allowed } => words::TOO_LARGE.fill(
@@ -61,6 +63,7 @@ pub fn short_reason(error: &EngineError, lang: Lang) -> &'static str {
         EngineError::NoWebGpu => words::SHORT_NO_WEBGPU,
         EngineError::NoAdapter => words::SHORT_NO_ADAPTER,
         EngineError::NoAnswer => words::SHORT_NO_ANSWER,
+        EngineError::NoCpu(_) => words::SHORT_NO_CPU,
         EngineError::NoDevice(_) => words::SHORT_NO_DEVICE,
         EngineError::DeviceLost(_) => words::SHORT_LOST,
         EngineError::TooLarge { .. } => words::SHORT_TOO_LARGE,

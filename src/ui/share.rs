@@ -1,13 +1,11 @@
-//! Copying the link and the embed code; where the clipboard refuses, the text to copy by hand.
+//! The share menu: the link and the embed code.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use wasm_bindgen_futures::JsFuture;
 
 use crate::scene::Scene;
+use crate::ui::clipboard::copy;
 use crate::ui::derived::t;
 use crate::ui::markup::{View, view};
-use crate::ui::problem::Problem;
 use crate::ui::state::AppState;
 use crate::words::{Text, page as words};
 
@@ -33,7 +31,7 @@ pub fn embed_code(scene: &Scene, title: &str) -> String {
     let fragment = scene.to_fragment().replace('&', "&amp;");
     format!(
         "<iframe src=\"{}embed.html#{fragment}\" title=\"{title}\" sandbox=\"allow-scripts\" \
-         loading=\"lazy\" width=\"100%\" height=\"560\"></iframe>",
+         loading=\"lazy\" width=\"100%\" height=\"640\"></iframe>",
         base()
     )
 }
@@ -44,34 +42,13 @@ pub fn Share() -> View {
     let app = AppState::get();
     let copied = RwSignal::new(None::<&'static str>);
     let title = t(words::TITLE);
-    let copy = move |which: &'static str, text: String| {
-        spawn_local(async move {
-            // A page without a secure context has no clipboard at all: reading it then throws.
-            let clipboard = js_sys::Reflect::get(&window().navigator(), &"clipboard".into())
-                .ok()
-                .filter(|it| !it.is_undefined());
-            let done = match clipboard {
-                Some(_) => JsFuture::from(window().navigator().clipboard().write_text(&text))
-                    .await
-                    .is_ok(),
-                None => false,
-            };
-            if done {
-                copied.set(Some(which));
-                set_timeout(move || copied.set(None), std::time::Duration::from_secs(2));
-            } else {
-                app.problems
-                    .update(|all| all.push(Problem::Clipboard(text)));
-            }
-        });
-    };
     let item = move |which: &'static str, label: Text, text: fn(&Scene, &str) -> String| {
         view! {
             <li>
                 <button
                     type="button"
                     id=which
-                    on:click=move |_| copy(which, app.scene.with_untracked(|s| text(s, title())))
+                    on:click=move |_| copy(app, copied, which, app.scene.with_untracked(|s| text(s, title())))
                 >
                     {t(label)}
                     <span class="copied" role="status">

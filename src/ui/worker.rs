@@ -26,6 +26,8 @@ pub struct Client {
 
 #[derive(Default)]
 struct Inner {
+    /// The module that answers in the worker: "" is this one.
+    module: &'static str,
     state: State,
     next: u32,
     open: Vec<(u32, oneshot::Sender<Reply>)>,
@@ -72,6 +74,13 @@ impl Inner {
 }
 
 impl Client {
+    /// The page's side of the CPU engine, which is a module of its own.
+    pub fn of_painter() -> Self {
+        let client = Self::default();
+        client.inner.borrow_mut().module = "cpu";
+        client
+    }
+
     /// Asks the calculator; the answer comes whenever it is there.
     pub async fn ask(&self, ask: Ask, blobs: Vec<Blob>) -> Reply {
         self.release();
@@ -109,7 +118,7 @@ impl Client {
                 worker,
                 waiting: VecDeque::new(),
             },
-            Err(_) => State::Here(Box::default()),
+            Err(_) => self.without_worker(),
         };
         self.inner.borrow_mut().state = state;
         for (number, ask, blobs) in waiting {
@@ -170,14 +179,31 @@ impl Client {
         });
     }
 
-    fn start(&self) -> Result<Handle, JsValue> {
-        let module = Reflect::get(&js_sys::global(), &"attnscopeModule".into())?;
-        if module.is_undefined() {
-            return Err("the module was not handed over".into());
+    /// The calculator can be here; the CPU engine's module is not, and waits to be asked again.
+    fn without_worker(&self) -> State {
+        if self.inner.borrow().module.is_empty() {
+            State::Here(Box::default())
+        } else {
+            self.inner.borrow_mut().open.clear();
+            State::default()
         }
+    }
+
+    fn start(&self) -> Result<Handle, JsValue> {
+        let name = self.inner.borrow().module;
+        // Another module fetches itself.
+        let (glue, module) = if name.is_empty() {
+            let module = Reflect::get(&js_sys::global(), &"attnscopeModule".into())?;
+            if module.is_undefined() {
+                return Err("the module was not handed over".into());
+            }
+            ("attnscope.js".to_owned(), module)
+        } else {
+            (format!("{name}.js"), JsValue::UNDEFINED)
+        };
         let document = leptos::prelude::document();
         let base = document.base_uri()?.unwrap_or_default();
-        let glue = Url::new_with_base("attnscope.js", &base)?.href();
+        let glue = Url::new_with_base(&glue, &base)?.href();
         // A blob, because in a sandboxed frame no script of any address is of the same origin; a
         // classic worker with import(), because there Chromium fails module workers from blobs. A
         // failed import is thrown again where the page hears of it.
@@ -231,12 +257,13 @@ impl Client {
 
     /// The worker could not start, or died: what waits is answered here, what it had is lost.
     fn fall_back(&self) {
+        let state = self.without_worker();
         let waiting = {
             let mut inner = self.inner.borrow_mut();
-            let old = std::mem::replace(&mut inner.state, State::Here(Box::default()));
-            match old {
-                State::Idle(waiting) | State::Starting { waiting, .. } => waiting,
-                State::Running(_) | State::Here(_) => {
+            let old = std::mem::replace(&mut inner.state, state);
+            match (old, inner.module) {
+                (State::Idle(waiting) | State::Starting { waiting, .. }, "") => waiting,
+                _ => {
                     inner.open.clear();
                     VecDeque::new()
                 }
@@ -248,12 +275,17 @@ impl Client {
     }
 }
 
-/// In the worker: answers until the page is gone. Returns false when this is no worker.
+/// In the calculator's worker: answers until the page is gone. Returns false when this is none.
 pub fn serve() -> bool {
+    let mut calculator = Calculator::default();
+    answer_with(move |ask, blobs| calculator.answer(&ask, blobs))
+}
+
+/// Answers what the page asks of this worker; returns false when this is none.
+pub fn answer_with(mut answer: impl FnMut(Ask, &[Blob]) -> Reply + 'static) -> bool {
     let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else {
         return false;
     };
-    let mut calculator = Calculator::default();
     let out = scope.clone();
     let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         let Some((number, message, blobs)) = read(&event) else {
@@ -264,7 +296,7 @@ pub fn serve() -> bool {
                 let why = format!("question not understood: {message}");
                 (Answer::Failed(why), Vec::new())
             },
-            |ask| calculator.answer(&ask, &blobs),
+            |ask| answer(ask, &blobs),
         );
         // A page that cannot be answered is gone.
         let _ = post(

@@ -25,6 +25,5 @@ texts! {
     HEADS: "All heads", "所有头";
     HEAD_PICK: "Head {head}", "第 {head} 头";
     LEGEND: "Colours from {lo} to {hi}", "颜色从 {lo} 到 {hi}";
-    LOADING: "Loading {text}", "正在加载{text}";
     WAITING: "Getting the first picture ready", "正在准备第一幅图";
 }

@@ -94,11 +94,13 @@ texts! {
     SCALE_MODEL: "1/√d (first listing)", "1/√d（第一份源代码）";
     SCALE_FREE: "free value", "自定义";
     SCALE_VALUE: "Scale value", "缩放值";
-    MORE: "More", "更多";
     MORE_RANKS: "Score rank, segments, scale", "分数秩、分段、缩放";
     RESTORE: "Double-click or Backspace restores {value}", "双击或按退格键恢复为 {value}";
     EXACT: "{label}, exact value", "{label}，精确值";
-    TORCH_LINE: "The same mask in PyTorch, with i and j as row and column indices:", "PyTorch 中的同一掩码（i、j 为行、列下标）：";
+    CODE: "The same mask in code", "同一掩码的代码";
+    CODE_HINT: "What other libraries call for this mask; i is the query, j the key.", "其他库中得到此掩码的调用；i 为查询，j 为键。";
+    COPY: "Copy", "复制";
+    COPY_CALL: "Copy the {name} call", "复制 {name} 调用";
     MASK_NOTE: "A masked key gets weight 0 exactly. A row that sees no key is empty: all zeros, never the mean of all values.", "被掩码的键权重恰为 0。看不到任何键的行是空行：全为零，而不是所有值的平均。";
 }
 

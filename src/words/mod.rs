@@ -6,6 +6,7 @@
 //! plural rules and calendars: the page needs neither.
 
 pub mod board;
+pub mod check;
 pub mod controls;
 pub mod lessons;
 pub mod number;
@@ -101,6 +102,7 @@ mod tests {
     fn all() -> impl Iterator<Item = &'static (&'static str, Text)> {
         [
             board::ALL,
+            check::ALL,
             controls::ALL,
             lessons::ALL,
             page::ALL,

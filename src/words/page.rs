@@ -27,7 +27,7 @@ texts! {
     COPIED: "Copied", "已复制";
     SHARE_HINT: "The link holds everything you see here.", "链接包含此处的全部设置。";
     LANGUAGE: "中文", "EN";
-    LANGUAGE_NAME: "切换到简体中文", "Switch to English";
+    LANGUAGE_NAME: "中文 · 切换到简体中文", "EN · Switch to English";
     THEME_SYSTEM: "Theme: as the system", "主题：跟随系统";
     THEME_LIGHT: "Theme: light", "主题：浅色";
     THEME_DARK: "Theme: dark", "主题：深色";
@@ -47,6 +47,8 @@ texts! {
     GPU_TIME_NONE: "not measurable here", "此处无法测量";
     KEYS_PER_ROW: "keys per row", "每行可见键";
     FULL_PAGE: "Open in attnscope", "在 attnscope 中打开";
+    SELF_CHECK: "Self-check: what holds on this device", "自检：在本设备上成立的事实";
+    CLOSE: "Close", "关闭";
     CONTROLS: "Controls", "控制";
     BOARD: "Map", "注意力图";
     DETAILS: "Details", "详情";

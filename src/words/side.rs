@@ -24,7 +24,6 @@ texts! {
     DRAWN_EQUAL: "✓ equal", "✓ 一致";
     DRAWN_EQUAL_HINT: "within 1e-5 + 1e-4 of what was computed here in double precision", "与此处双精度计算相差不超过 1e-5 + 1e-4";
     DRAWN_DIFFERENT: "✗ differs by {by}", "✗ 相差 {by}";
-    DRAWN_WAIT: "not read yet", "尚未读取";
     READ_BACK: "Check against the picture", "与图核对";
     OUT_INTRO: "Y is what the layer passes on. Above with W_O cut to rank r, below with the full W_O, on one colour range.", "Y 是该层向后传递的结果。上图为 W_O 截断到秩 r，下图为完整 W_O，颜色范围相同。";
     OUT_LOW: "Y, rank {r}", "Y，秩 {r}";
@@ -33,7 +32,6 @@ texts! {
     SPECTRUM: "Singular values of W_O", "W_O 的奇异值";
     SPECTRUM_ALT: "{d} singular values from {hi} down to {lo}; the first {r} are kept", "{d} 个奇异值，从 {hi} 降到 {lo}；保留前 {r} 个";
     SPECTRUM_WAIT: "computing the singular values", "正在计算奇异值";
-    SPECTRUM_NONE: "This layer has no output projection to cut.", "该层没有可截断的输出投影。";
     ENERGY: "energy kept", "保留能量";
     ERROR_W: "relative error of W_O", "W_O 的相对误差";
     ERROR_Y: "relative error of Y", "Y 的相对误差";
@@ -42,9 +40,7 @@ texts! {
     RANK_ONLY_CJAR: "The rank acts in the CJAR mechanism.", "秩只在 CJAR 机制中起作用。";
     RANK_SWITCH: "Switch to CJAR", "切换到 CJAR";
     COST_INTRO: "For one layer, forward pass, f32, at the sizes shown now: L = {l}, d = {d}, H = {h}.", "单层、前向、f32，按当前尺寸：L = {l}，d = {d}，H = {h}。";
-    COST_WHAT: "quantity", "项目";
     COST_COUNTED: "counted", "计数";
-    COST_CLAIMED: "claimed", "宣称";
     COST_MEASURED: "measured here", "此处实测";
     COST_QKV: "FLOP for q, k, v", "q、k、v 的 FLOP";
     COST_SCORE: "FLOP for score and A·V", "分数与 A·V 的 FLOP";
@@ -64,6 +60,7 @@ texts! {
     CLAIM_ROW_TIME: "time", "时间";
     CLAIM_ROW_SPACE: "memory", "内存";
     CLAIM_TIME_COUNTED: "W_O of rank {r} saves {saved}: at most {speed}× for the layer", "秩 {r} 的 W_O 省下 {saved}：整层至多 {speed} 倍";
+    CLAIM_TIME_LOST: "W_O of rank {r} costs {saved} more than W_O itself: below d / 2 it begins to save", "秩 {r} 的 W_O 比 W_O 本身多花 {saved}：秩低于 d / 2 才开始节省";
     CLAIM_SPACE_COUNTED: "A is L² per head whatever r is; not storing it saves {saved}, for every mechanism alike", "无论 r 为何，A 每头都是 L²；不存储可省 {saved}，对各机制一样";
     VERDICT_TIME: "Does not follow: a low-rank W_O leaves the L² of the score as it is. Only a score rank ρ turns L²·d_h into L²·ρ.", "推不出：低秩 W_O 不改变分数的 L²。只有分数秩 ρ 才能把 L²·d_h 变为 L²·ρ。";
     VERDICT_SPACE: "Does not follow: no rank changes the size of A.", "推不出：任何秩都不改变 A 的大小。";

@@ -54,8 +54,8 @@ impl CpuEngine {
         let (Some(output), Some(viewports)) = (&shown.frame.output, output_tiles(size)) else {
             return;
         };
-        let range = self.output.iter().filter_map(Texels::range);
-        let range = range.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        // The full output alone sets the range: it does not move with the rank.
+        let range = self.output[1].range();
         let [low, full] = viewports;
         let tiles = [
             (low, &self.output[0], range),

@@ -6,7 +6,7 @@ use attnscope_kernels::tile::{Matrix, linear};
 use crate::attention::layer::Input;
 use crate::engine::gpu::bounds::{check_frame, within_bounds};
 use crate::engine::gpu::done::Done;
-use crate::engine::gpu::jobs::{Job, Part, Planner, Rows, Work, low_rank};
+use crate::engine::gpu::jobs::{Job, Part, Planner, Rows, Step, Work, low_rank};
 use crate::engine::plan::{Pass, Plan};
 use crate::engine::sizes::{Allowed, Sizes, StatSizes};
 use crate::engine::{EngineError, Frame, FrameReport, MapValues};
@@ -142,14 +142,29 @@ impl CpuEngine {
                     self.work.back.pop_front();
                 }
                 self.note(next.job);
-                left -=
-                    i64::from(!matches!(next.job, Job::Map(_) | Job::Strip(..))) * next.cost as i64;
+                left -= self.cost(next);
             } else if matches!(next.job, Job::Map(_)) {
                 // A long map is seen as it comes.
                 self.draw_map();
             }
         }
         !(self.work.front.is_empty() && self.work.back.is_empty())
+    }
+
+    /// What a step that was done whole has cost, where that is not taken off as it is done.
+    fn cost(&self, step: Step) -> i64 {
+        match (step.job, &self.shown) {
+            (Job::LowRank(rows), Some(shown)) => {
+                let d = shown.sizes.heads * shown.sizes.head_dim;
+                let rank = low_rank(&shown.frame).map_or(d, |rank| d.min(rank as usize));
+                i64::from(rows.1 - rows.0) * (d * rank) as i64
+            }
+            (
+                Job::Bias(..) | Job::Stats(..) | Job::Partial(..) | Job::Map(_) | Job::Strip(..),
+                _,
+            ) => 0,
+            _ => step.cost as i64,
+        }
     }
 
     /// Whether a part of the large map is left.
@@ -240,12 +255,13 @@ impl CpuEngine {
                 self.outputs.y_low = y;
             }
             Job::Energy => self.energy(shown),
-            Job::OutputTexels => self.output_texels(shown),
+            Job::FullTexels => self.output_texels(shown, false),
+            Job::LowTexels => self.output_texels(shown, true),
             Job::DrawMap => self.draw_map_of(shown),
             Job::DrawStrip => self.draw_strip(shown),
             Job::DrawOutput => self.draw_output(shown),
-            // k', v' and normalisers are made where they are used.
-            Job::Bias(..) | Job::Stats(..) | Job::Map(_) | Job::Strip(..) => {}
+            // k', v', normalisers and sums of components are made where they are used.
+            Job::Bias(..) | Job::Stats(..) | Job::Partial(..) | Job::Map(_) | Job::Strip(..) => {}
         }
     }
 

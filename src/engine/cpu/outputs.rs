@@ -5,9 +5,8 @@ use std::ops::Range;
 use attnscope_kernels::lanes::LANES;
 use attnscope_kernels::tile::{Matrix, Panels, linear, tile_sum};
 
-use crate::attention::layer::{Linear, Output, Tensor};
-use crate::engine::Frame;
-use crate::engine::gpu::jobs::{Rows, low_rank, parts};
+use crate::attention::layer::{Linear, Output};
+use crate::engine::gpu::jobs::{Rows, factors, low_rank};
 use crate::scene::Quantity;
 
 use super::engine::{CpuEngine, Shown};
@@ -148,34 +147,20 @@ impl CpuEngine {
         *energy = (components, all as f32);
     }
 
-    pub(super) fn output_texels(&mut self, shown: &Shown) {
+    /// Texels of Y (below) or of its low-rank twin (above).
+    pub(super) fn output_texels(&mut self, shown: &Shown, upper: bool) {
         let Some(view) = &shown.frame.output else {
             return;
         };
-        let size = (
-            shown.sizes.seq_len,
-            shown.sizes.heads * shown.sizes.head_dim,
-        );
+        let d = shown.sizes.heads * shown.sizes.head_dim;
+        let matrix = if upper && low_rank(&shown.frame).is_some() {
+            &self.outputs.y_low
+        } else {
+            &self.outputs.y
+        };
         let texels = (view.texel_rows, view.texel_cols);
-        let full = Texels::of_matrix(&self.outputs.y, size, texels);
-        // While the factors of an asked-for rank are missing the upper map stays as it is.
-        match (low_rank(&shown.frame), parts(&shown.frame)) {
-            (None, _) => self.output[0] = full.clone(),
-            (Some(_), true) => {
-                self.output[0] = Texels::of_matrix(&self.outputs.y_low, size, texels);
-            }
-            (Some(_), false) => {}
-        }
-        self.output[1] = full;
-    }
-}
-
-/// W_1 and W_2: the file's own or those of the SVD.
-fn factors(frame: &Frame) -> Option<(&Tensor, &Tensor)> {
-    match (&frame.layer.output, &frame.out_factors) {
-        (Output::Factors { w_1, w_2, .. }, _) => Some((w_1, w_2)),
-        (Output::Full(_), Some(factors)) => Some((&factors.w_1, &factors.w_2)),
-        _ => None,
+        let made = Texels::of_matrix(matrix, (shown.sizes.seq_len, d), texels);
+        self.output[usize::from(!upper)] = made;
     }
 }
 

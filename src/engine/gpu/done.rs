@@ -30,12 +30,16 @@ pub struct Done {
     pub full: bool,
     /// T.
     pub components: bool,
+    /// How many partial sums of the low-rank Y.
+    pub partials: u32,
     /// Low-rank Y.
     pub low_rank: bool,
     /// ‖T_c‖² and ‖Y‖².
     pub energy: bool,
-    /// Texels of the outputs.
-    pub output_texels: bool,
+    /// Texels of Y.
+    pub full_texels: bool,
+    /// Texels of its low-rank twin.
+    pub low_texels: bool,
     /// The large map is on its target.
     pub map_drawn: bool,
     /// The strip is on its target.
@@ -83,10 +87,12 @@ impl Done {
                 }
                 Pass::Components => {
                     self.components = false;
+                    self.partials = 0;
                     self.energy = false;
                 }
                 Pass::LowRank => self.low_rank = false,
-                Pass::OutputTexels => self.output_texels = false,
+                Pass::FullTexels => self.full_texels = false,
+                Pass::LowTexels => self.low_texels = false,
                 Pass::DrawMap => self.map_drawn = false,
                 Pass::DrawStrip => self.strip_drawn = false,
                 Pass::DrawOutput => self.output_drawn = false,
@@ -114,13 +120,15 @@ impl Done {
             Job::Attend(head, rows) => self.attended[head as usize] = whole(rows),
             Job::Full(rows) => self.full = whole(rows),
             Job::Components(rows) => self.components = whole(rows),
+            Job::Partial(part, rows) if whole(rows) => self.partials = part + 1,
             Job::LowRank(rows) => self.low_rank = whole(rows),
             Job::Energy => self.energy = true,
-            Job::OutputTexels => self.output_texels = true,
+            Job::FullTexels => self.full_texels = true,
+            Job::LowTexels => self.low_texels = true,
             Job::DrawMap => self.map_drawn = true,
             Job::DrawStrip => self.strip_drawn = true,
             Job::DrawOutput => self.output_drawn = true,
-            Job::Project(..) => {}
+            Job::Project(..) | Job::Partial(..) => {}
         }
     }
 }

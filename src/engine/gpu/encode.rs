@@ -5,7 +5,7 @@ use crate::engine::sizes::{ALIGN, Sizes, StatSizes, aligned, vec4s};
 use crate::scene::Quantity;
 
 use super::engine::{GpuEngine, Shown};
-use super::gpu_data::{BiasParams, LinearParams, MapParams};
+use super::gpu_data::{BiasParams, LinearParams, MapParams, NOTHING};
 use super::jobs::{Job, Part, Rows, has_bias, is_crisp};
 use super::kernel::Kernel;
 use super::launch::{Arg, Slice, Timed};
@@ -32,9 +32,11 @@ impl GpuEngine {
             Job::Attend(..)
             | Job::Full(_)
             | Job::Components(_)
+            | Job::Partial(..)
             | Job::LowRank(_)
             | Job::Energy
-            | Job::OutputTexels => self.encode_output(&shown, slice, job, timed),
+            | Job::FullTexels
+            | Job::LowTexels => self.encode_output(&shown, slice, job, timed),
         }
         self.shown = Some(shown);
     }
@@ -136,12 +138,14 @@ impl GpuEngine {
                     row_end: rows.1,
                     inner: sizes.input_dim as u32,
                     x_stride: vec4s(sizes.input_dim) as u32,
-                    w_stride: vec4s(sizes.input_dim) as u32,
-                    w_row0: head * sizes.head_dim as u32,
+                    w_stride: linear.weight.shape.first().copied().unwrap_or(0) as u32,
+                    w_col0: head * sizes.head_dim as u32,
                     outs: sizes.head_dim as u32,
                     y_stride: sizes.head_stride as u32 * 4,
                     has_bias: u32::from(linear.bias.is_some()),
-                    pad: [0; 3],
+                    first: 0,
+                    start: NOTHING,
+                    to: 0,
                 };
                 let out = self.of_head(name, head, sizes.head_bytes);
                 self.linear(slice, params, timed, [Name::X, weight, bias], out);
@@ -158,7 +162,7 @@ impl GpuEngine {
         [x, w, b]: [Name; 3],
         out: Arg<'_>,
     ) {
-        let threads = u64::from((params.row_end - params.row0).div_ceil(4))
+        let threads = u64::from((params.row_end - params.row0).div_ceil(8))
             * u64::from(params.outs.div_ceil(4));
         let args = [
             slice.params(&params),

@@ -1,12 +1,12 @@
 //! The jobs behind the heads: O, Y, its low-rank twin, energies, and their texels.
 
-use crate::attention::layer::{Linear, Output, Tensor};
-use crate::engine::sizes::{Sizes, vec4s};
+use crate::attention::layer::{Linear, Output};
+use crate::engine::sizes::{Sizes, partial_sums, vec4s};
 use crate::scene::Quantity;
 
 use super::engine::{GpuEngine, Shown};
-use super::gpu_data::{EnergyParams, LinearParams, MapParams, MatrixParams, OutputParams};
-use super::jobs::{Job, Part, Rows, has_bias, low_rank, parts};
+use super::gpu_data::{EnergyParams, LinearParams, MapParams, MatrixParams, NOTHING, OutputParams};
+use super::jobs::{Job, Part, Rows, components, factors, has_bias, low_rank};
 use super::kernel::Kernel;
 use super::launch::{Arg, Slice, Timed};
 use super::params::variant;
@@ -28,12 +28,27 @@ impl GpuEngine {
             Job::Attend(head, rows) => self.attend(shown, slice, head, rows, timed),
             Job::Full(rows) => self.full(shown, slice, rows, timed),
             Job::Components(rows) => self.components(shown, slice, rows, timed),
+            Job::Partial(part, rows) => {
+                let sum = partial(shown, part);
+                self.sum_components(shown, slice, rows, Name::YLow, sum, timed);
+            }
             Job::LowRank(rows) => {
-                let inner = components(shown).min(low_rank(&shown.frame).unwrap_or(u32::MAX));
-                self.sum_components(shown, slice, rows, inner, Name::YLow, timed);
+                let sum = low_rank_sum(shown);
+                self.sum_components(shown, slice, rows, Name::YLow, sum, timed);
             }
             Job::Energy => self.energy(shown, slice, timed),
-            Job::OutputTexels => self.output_texels(shown, slice, timed),
+            // The full output alone sets the range: it does not move with the rank.
+            Job::FullTexels => {
+                self.clear_range(slice, 1);
+                self.matrix_texels(shown, slice, Name::Y, Half::Lower, timed);
+            }
+            Job::LowTexels => {
+                let from = match low_rank(&shown.frame) {
+                    None => Name::Y,
+                    Some(_) => Name::YLow,
+                };
+                self.matrix_texels(shown, slice, from, Half::Upper, timed);
+            }
             _ => {}
         }
     }
@@ -88,8 +103,14 @@ impl GpuEngine {
                 self.linear(slice, params, timed, [Name::O, Name::WO, Name::BO], out);
             }
             Output::Factors { .. } => {
-                let inner = components(shown);
-                self.sum_components(shown, slice, rows, inner, Name::Y, timed);
+                let sum = Sum {
+                    first: 0,
+                    end: components(&shown.frame),
+                    start: NOTHING,
+                    to: 0,
+                    finished: true,
+                };
+                self.sum_components(shown, slice, rows, Name::Y, sum, timed);
             }
             Output::Identity => {
                 if let (Some(o), Some(y)) = (self.store.get(Name::O), self.store.get(Name::Y)) {
@@ -101,19 +122,19 @@ impl GpuEngine {
 
     /// T = O W_1ᵀ.
     fn components(&mut self, shown: &Shown, slice: &mut Slice, rows: Rows, timed: Timed) {
-        let Some((w_1, _)) = factors(shown) else {
+        let Some((w_1, _)) = factors(&shown.frame) else {
             return;
         };
         let sizes = &shown.sizes;
-        let count = components(shown);
+        let count = components(&shown.frame);
         let bytes = sizes.seq_len as u64 * vec4s(count as usize) as u64 * 16;
         self.store.ensure(&self.context.device, Name::T, bytes);
         if !self.store.is_uploaded(Name::W1) {
-            let row = w_1.shape.get(1).copied().unwrap_or(1);
-            self.uploader().matrix(Name::W1, &w_1.data, row);
+            self.uploader().weight(Name::W1, w_1);
         }
         let params = LinearParams {
             outs: count,
+            w_stride: count,
             y_stride: vec4s(count as usize) as u32 * 4,
             ..output_linear(sizes, rows, model_dim(sizes), model_dim(sizes), false)
         };
@@ -121,23 +142,23 @@ impl GpuEngine {
         self.linear(slice, params, timed, [Name::O, Name::W1, Name::W1], out);
     }
 
-    /// Y or its low-rank twin from the first `inner` components.
+    /// Y, its low-rank twin, or a partial sum of that.
     fn sum_components(
         &mut self,
         shown: &Shown,
         slice: &mut Slice,
         rows: Rows,
-        inner: u32,
         to: Name,
+        sum: Sum,
         timed: Timed,
     ) {
-        let Some((_, w_2)) = factors(shown) else {
+        let Some((_, w_2)) = factors(&shown.frame) else {
             return;
         };
         let sizes = &shown.sizes;
         let row = w_2.shape.get(1).copied().unwrap_or(1);
         if !self.store.is_uploaded(Name::W2) {
-            self.uploader().matrix(Name::W2, &w_2.data, row);
+            self.uploader().weight(Name::W2, w_2);
         }
         let bias = match &shown.frame.layer.output {
             Output::Full(Linear { bias, .. }) | Output::Factors { bias, .. } => bias.as_ref(),
@@ -148,17 +169,31 @@ impl GpuEngine {
         {
             self.uploader().numbers(Name::BO, &bias.data);
         }
-        self.store
-            .ensure(&self.context.device, to, model_bytes(sizes));
-        let params = output_linear(sizes, rows, inner, row as u32, bias.is_some());
+        let kept = if to == Name::YLow {
+            partial_sums(sizes, components(&shown.frame)).count
+        } else {
+            0
+        };
+        self.store.ensure(
+            &self.context.device,
+            to,
+            model_bytes(sizes) * u64::from(1 + kept),
+        );
+        let has_bias = sum.finished && bias.is_some();
+        let params = LinearParams {
+            first: sum.first / 4,
+            start: sum.start,
+            to: sum.to,
+            ..output_linear(sizes, rows, sum.end, row as u32, has_bias)
+        };
         let out = self.whole(to);
         self.linear(slice, params, timed, [Name::T, Name::W2, Name::BO], out);
     }
 
     fn energy(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
         let sizes = &shown.sizes;
-        let parts = if parts(&shown.frame) {
-            components(shown)
+        let parts = if factors(&shown.frame).is_some() {
+            components(&shown.frame)
         } else {
             0
         };
@@ -192,8 +227,15 @@ impl GpuEngine {
         }
     }
 
-    /// Texels of Y below and of its low-rank twin above, both on one range.
-    fn output_texels(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
+    /// Texels of Y (below) or of its low-rank twin (above).
+    fn matrix_texels(
+        &mut self,
+        shown: &Shown,
+        slice: &mut Slice,
+        from: Name,
+        half: Half,
+        timed: Timed,
+    ) {
         let Some(view) = &shown.frame.output else {
             return;
         };
@@ -204,62 +246,90 @@ impl GpuEngine {
             Name::OutputTexels,
             u64::from(texels) * 16,
         );
-        self.clear_range(slice, 1);
-        // While the factors of an asked-for rank are missing the upper map stays as it is.
-        let upper = match (low_rank(&shown.frame), parts(&shown.frame)) {
-            (None, _) => Some(Name::Y),
-            (Some(_), true) => Some(Name::YLow),
-            (Some(_), false) => None,
+        let (offset, widens) = match half {
+            Half::Upper => (0, 0),
+            Half::Lower => (texels, 1),
         };
-        let mut begin = timed.begin;
-        for (name, offset) in [(upper, 0), (Some(Name::Y), texels)] {
-            let Some(name) = name else {
-                continue;
-            };
-            let shape = [slice.params(&MatrixParams {
-                stride: shown.sizes.model_stride as u32 * 4,
-                offset,
-                pad: [0; 2],
-            })];
-            let map = MapParams {
-                rows: shown.sizes.seq_len as u32,
-                cols: model_dim(&shown.sizes),
-                texel_rows: view.texel_rows,
-                texel_cols: view.texel_cols,
-                end: view.texel_rows,
-                ..MapParams::default()
-            };
-            let out = [
-                self.whole(name),
-                slice.params(&map),
-                self.whole(Name::OutputTexels),
-                Arg::Span(self.range(1)),
-            ];
-            let timed = Timed {
-                begin: std::mem::take(&mut begin),
-                end: timed.end && offset > 0,
-            };
-            self.launch(
-                slice,
-                (Kernel::Matrix, u64::from(texels), timed),
-                &[&shape, &out],
-            );
-        }
+        let shape = [slice.params(&MatrixParams {
+            stride: shown.sizes.model_stride as u32 * 4,
+            offset,
+            widens,
+            pad: 0,
+        })];
+        let map = MapParams {
+            rows: shown.sizes.seq_len as u32,
+            cols: model_dim(&shown.sizes),
+            texel_rows: view.texel_rows,
+            texel_cols: view.texel_cols,
+            end: view.texel_rows,
+            ..MapParams::default()
+        };
+        let out = [
+            self.whole(from),
+            slice.params(&map),
+            self.whole(Name::OutputTexels),
+            Arg::Span(self.range(1)),
+        ];
+        self.launch(
+            slice,
+            (Kernel::Matrix, u64::from(texels), timed),
+            &[&shape, &out],
+        );
     }
 }
 
-/// W_1 and W_2: the file's own or those of the SVD.
-fn factors(shown: &Shown) -> Option<(&Tensor, &Tensor)> {
-    match (&shown.frame.layer.output, &shown.frame.out_factors) {
-        (Output::Factors { w_1, w_2, .. }, _) => Some((w_1, w_2)),
-        (Output::Full(_), Some(factors)) => Some((&factors.w_1, &factors.w_2)),
-        _ => None,
+/// Which map of the two.
+#[derive(Clone, Copy)]
+enum Half {
+    /// Low rank.
+    Upper,
+    /// Y.
+    Lower,
+}
+
+/// Components `first..end` (`first` a multiple of four) added to what is at `start`.
+#[derive(Clone, Copy)]
+struct Sum {
+    first: u32,
+    end: u32,
+    /// Where the sum of the components before starts, or [`NOTHING`].
+    start: u32,
+    /// Where the result starts.
+    to: u32,
+    /// Whether the bias is added.
+    finished: bool,
+}
+
+/// Where partial sum `part` starts, behind the low-rank Y itself; [`NOTHING`] before the first.
+fn partial_start(shown: &Shown, part: Option<u32>) -> u32 {
+    let whole = (model_bytes(&shown.sizes) / 4) as u32;
+    part.map_or(NOTHING, |part| (1 + part) * whole)
+}
+
+/// The sum of the components up to the end of `part`.
+fn partial(shown: &Shown, part: u32) -> Sum {
+    let step = partial_sums(&shown.sizes, components(&shown.frame)).step;
+    Sum {
+        first: part * step,
+        end: (part + 1) * step,
+        start: partial_start(shown, part.checked_sub(1)),
+        to: partial_start(shown, Some(part)),
+        finished: false,
     }
 }
 
-/// How many components T has.
-pub(super) fn components(shown: &Shown) -> u32 {
-    factors(shown).map_or(0, |(w_1, _)| w_1.shape.first().copied().unwrap_or(0) as u32)
+/// Y of the low rank, from the last partial sum below it.
+fn low_rank_sum(shown: &Shown) -> Sum {
+    let all = components(&shown.frame);
+    let end = low_rank(&shown.frame).unwrap_or(all).min(all);
+    let before = partial_sums(&shown.sizes, all).before(end);
+    Sum {
+        first: before * partial_sums(&shown.sizes, all).step,
+        end,
+        start: partial_start(shown, before.checked_sub(1)),
+        to: 0,
+        finished: true,
+    }
 }
 
 fn model_dim(sizes: &Sizes) -> u32 {
@@ -272,17 +342,18 @@ fn model_bytes(sizes: &Sizes) -> u64 {
 
 /// Y = X Wᵀ + b of model width, over the first `inner` of `row` columns.
 fn output_linear(sizes: &Sizes, rows: Rows, inner: u32, row: u32, has_bias: bool) -> LinearParams {
-    let stride = vec4s(row as usize) as u32;
     LinearParams {
         row0: rows.0,
         row_end: rows.1,
         inner,
-        x_stride: stride,
-        w_stride: stride,
-        w_row0: 0,
+        x_stride: vec4s(row as usize) as u32,
+        w_stride: model_dim(sizes),
+        w_col0: 0,
         outs: model_dim(sizes),
         y_stride: sizes.model_stride as u32 * 4,
         has_bias: u32::from(has_bias),
-        pad: [0; 3],
+        first: 0,
+        start: NOTHING,
+        to: 0,
     }
 }

@@ -24,6 +24,9 @@ pub const SEGMENTS_STORED: u32 = 1;
 /// `SEGMENTS_RECOMPUTED`: so many that each is recomputed where it is used.
 pub const SEGMENTS_RECOMPUTED: u32 = 2;
 
+/// No sum is continued (`NOTHING` of `linear.wgsl`).
+pub const NOTHING: u32 = u32::MAX;
+
 /// Share of a texel whose rows see no key (`NO_KEY` of `shared/texels.wgsl`).
 pub const NO_KEY: f32 = -1.0;
 
@@ -117,18 +120,22 @@ pub struct LinearParams {
     pub inner: u32,
     /// vec4s from one row of X to the next.
     pub x_stride: u32,
-    /// vec4s from one row of W to the next.
+    /// Numbers from one row of Wᵀ to the next.
     pub w_stride: u32,
-    /// First row of W that is used.
-    pub w_row0: u32,
-    /// Rows of W that are used.
+    /// First column of Wᵀ that is used.
+    pub w_col0: u32,
+    /// Columns of Wᵀ that are used.
     pub outs: u32,
     /// Numbers from one row of Y to the next.
     pub y_stride: u32,
     /// 1 when b is added.
     pub has_bias: u32,
-    /// Fills up to 16 bytes.
-    pub pad: [u32; 3],
+    /// First vec4 of a row of X that takes part.
+    pub first: u32,
+    /// Where in Y the sum that is continued starts, or [`NOTHING`].
+    pub start: u32,
+    /// Where in Y the result starts.
+    pub to: u32,
 }
 
 /// `BiasParams` of `bias.wgsl`.
@@ -153,8 +160,10 @@ pub struct MatrixParams {
     pub stride: u32,
     /// First texel that is written.
     pub offset: u32,
+    /// 1 when these values widen the range.
+    pub widens: u32,
     /// Fills up to 16 bytes.
-    pub pad: [u32; 2],
+    pub pad: u32,
 }
 
 /// `EnergyParams` of `energy.wgsl`.

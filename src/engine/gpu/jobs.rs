@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::attention::layer::Output;
-use crate::engine::sizes::{Sizes, StatSizes, blocks, keys_per_row};
+use crate::attention::layer::{Output, Tensor};
+use crate::engine::sizes::{Sizes, StatSizes, blocks, keys_per_row, partial_sums};
 use crate::engine::{Frame, MapView};
 
 use super::done::Done;
@@ -42,12 +42,16 @@ pub enum Job {
     Full(Rows),
     /// Rows of T = O W_1ᵀ.
     Components(Rows),
+    /// Rows of a partial sum of the low-rank Y.
+    Partial(u32, Rows),
     /// Rows of the low-rank Y.
     LowRank(Rows),
     /// ‖T_c‖² and ‖Y‖².
     Energy,
-    /// Texels of both outputs.
-    OutputTexels,
+    /// Texels of Y.
+    FullTexels,
+    /// Texels of its low-rank twin.
+    LowTexels,
     /// The large map's colours.
     DrawMap,
     /// The strip's colours.
@@ -112,7 +116,7 @@ impl Planner<'_> {
         }
         let ranks_only = self.frame.output.is_some()
             && then.full
-            && !then.output_texels
+            && !then.low_texels
             && then.attended.iter().all(|&a| a);
         if ranks_only {
             // A drag of the output rank: the outputs are the picture that moves.
@@ -166,7 +170,7 @@ impl Planner<'_> {
             push(out, rows, per_row, self.budget, |r| Job::Attend(head, r));
             then.attended[head as usize] = true;
         }
-        let factors = parts(self.frame);
+        let factors = factors(self.frame).is_some();
         if !then.full && !matches!(self.frame.layer.output, Output::Factors { .. }) {
             push(out, rows, d * d, self.budget, Job::Full);
             then.full = true;
@@ -174,6 +178,7 @@ impl Planner<'_> {
         if factors && !then.components {
             push(out, rows, d * d, self.budget, Job::Components);
             then.components = true;
+            then.partials = 0;
             then.low_rank = false;
         }
         if !then.full {
@@ -181,17 +186,33 @@ impl Planner<'_> {
             then.full = true;
         }
         if factors && low_rank(self.frame).is_some() && !then.low_rank {
-            let rank = u64::from(low_rank(self.frame).unwrap_or(0));
-            push(out, rows, d * rank, self.budget, Job::LowRank);
+            let all = components(self.frame);
+            let rank = low_rank(self.frame).unwrap_or(all).min(all);
+            let sums = partial_sums(self.sizes, all);
+            let before = sums.before(rank);
+            for part in then.partials..before {
+                push(out, rows, d * u64::from(sums.step), self.budget, |r| {
+                    Job::Partial(part, r)
+                });
+            }
+            then.partials = then.partials.max(before);
+            let rest = u64::from(rank - before * sums.step);
+            push(out, rows, d * rest, self.budget, Job::LowRank);
             then.low_rank = true;
         }
         if !then.energy {
             out.push_back(step(Job::Energy, u64::from(rows) * d));
             then.energy = true;
         }
-        if !then.output_texels {
-            out.push_back(step(Job::OutputTexels, u64::from(rows) * d));
-            then.output_texels = true;
+        if !then.full_texels {
+            out.push_back(step(Job::FullTexels, u64::from(rows) * d));
+            then.full_texels = true;
+            then.output_drawn = false;
+        }
+        // While the factors of an asked-for rank are missing the upper map stays as it is.
+        if !then.low_texels && (factors || low_rank(self.frame).is_none()) {
+            out.push_back(step(Job::LowTexels, u64::from(rows) * d));
+            then.low_texels = true;
             then.output_drawn = false;
         }
         if !then.output_drawn {
@@ -289,12 +310,17 @@ pub fn has_bias(frame: &Frame, part: Part) -> bool {
     bias.as_ref().is_some_and(|b| b.amplitude != 0.0)
 }
 
-/// Whether factors of the output projection are there: the file's own or those of the SVD.
-pub fn parts(frame: &Frame) -> bool {
-    match frame.layer.output {
-        Output::Factors { .. } => true,
-        Output::Full(_) => frame.out_factors.is_some(),
-        Output::Identity => false,
+/// How many components T has.
+pub fn components(frame: &Frame) -> u32 {
+    factors(frame).map_or(0, |(w_1, _)| w_1.shape.first().copied().unwrap_or(0) as u32)
+}
+
+/// W_1 and W_2: the file's own or those of the SVD.
+pub fn factors(frame: &Frame) -> Option<(&Tensor, &Tensor)> {
+    match (&frame.layer.output, &frame.out_factors) {
+        (Output::Factors { w_1, w_2, .. }, _) => Some((w_1, w_2)),
+        (Output::Full(_), Some(factors)) => Some((&factors.w_1, &factors.w_2)),
+        _ => None,
     }
 }
 

@@ -119,7 +119,13 @@ fn the_first_picture_waits_for_one_head_only() {
 
 #[test]
 fn when_all_is_done_nothing_is_left_until_something_is_stale() {
-    let before = frame(2, 16);
+    let mut before = frame(2, 16);
+    let factors = Output::Factors {
+        w_1: Tensor::new(&[2, 0], Vec::new()).unwrap(),
+        w_2: Tensor::new(&[0, 2], Vec::new()).unwrap(),
+        bias: None,
+    };
+    Arc::get_mut(&mut before.layer).unwrap().output = factors;
     let mut done = Done::nothing(2, 2);
     let all = work(&before, &done, 1000);
     all_done(&before, &mut done, &all);
@@ -140,7 +146,10 @@ fn when_all_is_done_nothing_is_left_until_something_is_stale() {
     after.forget(Plan::between(Some(&before), &rank));
     assert_eq!(
         jobs(&work(&rank, &after, u64::MAX)),
-        (vec![Job::OutputTexels, Job::DrawOutput], vec![]),
+        (
+            vec![Job::LowRank((0, 16)), Job::LowTexels, Job::DrawOutput],
+            vec![]
+        ),
         "a drag of the rank draws the outputs at once"
     );
 }

@@ -6,9 +6,8 @@ use futures_channel::oneshot;
 use crate::engine::sizes::ALIGN;
 use crate::engine::{EngineError, FrameReport, Local, MapValues};
 
-use super::encode_output::components;
 use super::engine::GpuEngine;
-use super::jobs::parts;
+use super::jobs::{components, factors};
 use super::store::Name;
 use super::surface::{Slot, Target};
 
@@ -123,8 +122,8 @@ impl GpuEngine {
         let shown = self.shown.as_ref();
         let map_there = shown.is_some_and(|s| s.done.map && s.frame.map.is_some());
         let split = shown.map_or(0, |s| {
-            if parts(&s.frame) {
-                components(s) as usize
+            if factors(&s.frame).is_some() {
+                components(&s.frame) as usize
             } else {
                 0
             }
@@ -218,7 +217,9 @@ impl GpuEngine {
             .as_ref()
             .map_or(1, |s| s.frame.layer.model_dim())
             .max(1);
-        let pending = self.store.get(name).map(|b| self.fetch(b, 0, b.size()));
+        let rows = self.shown.as_ref().map_or(0, |s| s.frame.layer.seq_len);
+        let bytes = (rows * dim.next_multiple_of(4) * 4) as u64;
+        let pending = self.store.get(name).map(|b| self.fetch(b, 0, bytes));
         Box::pin(async move {
             let Some(pending) = pending else {
                 return Err(EngineError::Invalid("the output was not computed".into()));
@@ -271,17 +272,33 @@ impl GpuEngine {
 
     /// Drives the device until `future` is ready. In a browser the page's event loop does that.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn block_on<T>(&self, mut future: Local<T>) -> T {
+    pub fn block_on<T>(&self, future: Local<T>) -> T {
+        self.pump().block_on(future)
+    }
+
+    /// What drives the device while a future borrows the engine.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn pump(&self) -> Pump {
+        Pump(self.context.device.clone())
+    }
+}
+
+/// Drives a device from outside of its engine.
+#[cfg(not(target_arch = "wasm32"))]
+pub struct Pump(wgpu::Device);
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Pump {
+    /// Drives the device until `future` is ready.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = std::pin::pin!(future);
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         loop {
             if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) {
                 return value;
             }
             // A lost device answers its callbacks, so the future becomes ready all the same.
-            let _ = self
-                .context
-                .device
-                .poll(wgpu::PollType::wait_indefinitely());
+            let _ = self.0.poll(wgpu::PollType::wait_indefinitely());
         }
     }
 }

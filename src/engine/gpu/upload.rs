@@ -109,10 +109,19 @@ impl Uploader<'_> {
         );
     }
 
-    /// A linear map: weight with padded rows, and its bias.
+    /// A weight `[out, in]` transposed, as `linear.wgsl` reads it.
+    pub fn weight(&mut self, name: Name, weight: &Tensor) {
+        let row = weight.shape.get(1).copied().unwrap_or(1).max(1);
+        let transposed: Vec<f32> = (0..row)
+            .flat_map(|column| weight.data.iter().skip(column).step_by(row))
+            .copied()
+            .collect();
+        self.numbers(name, &transposed);
+    }
+
+    /// A linear map: weight and bias.
     pub fn linear(&mut self, weight: Name, bias: Name, linear: &Linear) {
-        let row = linear.weight.shape.get(1).copied().unwrap_or(1);
-        self.matrix(weight, &linear.weight.data, row);
+        self.weight(weight, &linear.weight);
         if let Some(b) = &linear.bias {
             self.numbers(bias, &b.data);
         }

@@ -2,6 +2,7 @@
 
 pub mod bias;
 pub mod choice;
+pub mod code;
 pub mod curve;
 pub mod mechanism;
 pub mod rank;
@@ -62,6 +63,7 @@ pub fn Controls() -> View {
             </Show>
             <Show when=move || whole>
                 <rank::MoreScore />
+                <code::MaskCode />
             </Show>
         </div>
     }

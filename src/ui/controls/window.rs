@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use super::choice::{Item, Pick, Switch};
 use super::slider::Slider;
 use crate::layout::slider::Track;
-use crate::scene::facts::torch_mask;
 use crate::scene::{Convention, Mechanism, Scene, Window};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
@@ -227,7 +226,6 @@ fn MoreWindow() -> View {
         })
     };
     let say = move |text: crate::words::Text| memo(move || text.pick(lang.get()).to_owned());
-    let torch = part(app, |s| torch_mask(&s.visibility()));
     let set_with = move |edit: fn(&mut Window, u32)| {
         taker(move |to: f64| app.change(|s| edit(&mut s.window, to as u32)))
     };
@@ -268,8 +266,6 @@ fn MoreWindow() -> View {
                 role="q"
             />
             <p class="aside">{t(words::MASK_NOTE)}</p>
-            <p class="aside">{t(words::TORCH_LINE)}</p>
-            <code class="torch">{move || torch.get().unwrap_or_else(|| "None".to_owned())}</code>
         </details>
     }
 }

@@ -19,6 +19,8 @@ const IN_FLIGHT_SOFTWARE: u32 = 1;
 /// frames that fit into that delay.
 const FRAME_MS: f64 = 16.0;
 const MOST_IN_FLIGHT: u32 = 8;
+/// A browser whose shortest word about finished work took longer than this tells late.
+const LATE_MS: f64 = 60.0;
 /// A map that takes several submits is finished before the next one begins, unless it takes longer
 /// than this: pictures must neither starve nor be old.
 const PATIENCE_MS: f64 = 250.0;
@@ -73,6 +75,10 @@ pub struct Beat {
     flights: VecDeque<Flight>,
     /// Shortest time from submit to the word that it is finished, in ms.
     notice: Option<f64>,
+    /// When the device is through with what it has told of, by its own measure.
+    busy_until: f64,
+    /// The animation frames since the oldest flight began.
+    ticks: VecDeque<f64>,
     latencies: VecDeque<f64>,
     reporting: bool,
     reported: u64,
@@ -160,9 +166,13 @@ impl Beat {
         }
     }
 
-    /// Looks which frames are finished. Returns whether the first one just was.
-    pub fn observe(&mut self, engine: &impl Engine, now: f64) -> bool {
+    /// Looks which frames are finished; `gpu_ms` is the device's own time for the last one. Returns
+    /// whether the first one just was.
+    pub fn observe(&mut self, engine: &impl Engine, gpu_ms: Option<f64>, now: f64) -> bool {
         let mut first = false;
+        if !self.flights.is_empty() {
+            self.ticks.push_back(now);
+        }
         let finished = engine.finished();
         while self
             .flights
@@ -181,14 +191,33 @@ impl Beat {
                     let _ = performance.mark("attnscope:first-map");
                 }
             }
+            let presented = self.presented(&flight, gpu_ms, now);
             if let Some(input) = flight.input {
-                self.latencies.push_back(now - input);
+                self.latencies.push_back(presented - input);
                 while self.latencies.len() > KEPT_LATENCIES {
                     self.latencies.pop_front();
                 }
             }
         }
         first
+    }
+
+    /// The animation frame at which `flight` was to be seen: this one, which found it finished, or
+    /// where the browser tells late the first one after the device was through with it.
+    fn presented(&mut self, flight: &Flight, gpu_ms: Option<f64>, now: f64) -> f64 {
+        while self
+            .ticks
+            .front()
+            .is_some_and(|&tick| tick < flight.submitted)
+        {
+            self.ticks.pop_front();
+        }
+        let (Some(gpu), true) = (gpu_ms, self.notice.is_some_and(|ms| ms > LATE_MS)) else {
+            return now;
+        };
+        self.busy_until = self.busy_until.max(flight.submitted) + gpu;
+        let seen = self.ticks.iter().find(|&&tick| tick >= self.busy_until);
+        seen.copied().unwrap_or(now)
     }
 
     /// Whether numbers should be read now; then they are under way.

@@ -12,6 +12,7 @@ use super::{now, wake, with};
 use crate::engine::gpu::{GpuEngine, Options};
 use crate::engine::recovery::Recovery;
 use crate::engine::{Engine, EngineError};
+use crate::ui::problem::Problem;
 use crate::ui::state::{AppState, EngineState};
 
 /// A browser that has not answered for so long may never do.
@@ -93,6 +94,14 @@ fn use_cpu(state: AppState, why: EngineError) {
 
 /// The device is of no more use: the CPU draws the same Scene, and the device is asked for again.
 pub fn lose(state: AppState, why: EngineError) {
+    if matches!(why, EngineError::NoCpu(_)) {
+        // Neither draws any more: that is said where it is seen.
+        with(|driver| driver.engine = None);
+        let problem = Problem::Engine(why.clone());
+        state.problems.update(|all| all.push(problem));
+        state.engine.set(EngineState::Cpu(why));
+        return;
+    }
     swap(|| Drawer::Cpu(Remote::new()));
     let recovery = with(|driver| {
         let drew = now() - driver.engines.since;

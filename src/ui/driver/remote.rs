@@ -48,13 +48,18 @@ struct Inner {
     finished: u64,
     failures: u32,
     report: FrameReport,
+    /// Why there will be no picture.
+    gone: Option<EngineError>,
     closed: bool,
 }
 
 impl Remote {
     /// Starts the worker.
     pub fn new() -> Self {
-        let inner = Inner::default();
+        let inner = Inner {
+            client: Client::of_painter(),
+            ..Inner::default()
+        };
         inner.client.release();
         Self {
             capabilities: Capabilities {
@@ -133,7 +138,8 @@ fn ask(shared: &Shared, ask: Ask, blobs: Vec<Blob>, number: u64) {
             inner.open -= 1;
             match (answer, Drawn::from_blobs(&blobs)) {
                 (Answer::Done, Some(drawn)) => inner.hear(drawn, number),
-                _ => inner.fail(),
+                (Answer::Failed(why), _) => inner.fail(why),
+                _ => inner.fail(String::new()),
             }
             if inner.open > 0 {
                 return;
@@ -162,13 +168,14 @@ impl Inner {
         }
     }
 
-    /// The worker is gone, or could not make anything of what it got: everything is sent again, if
-    /// need be to the calculator on this thread.
-    fn fail(&mut self) {
+    /// The worker is gone, or could not make anything of what it got: everything is sent again, to a
+    /// new one where it is gone.
+    fn fail(&mut self, why: String) {
         self.failures += 1;
         self.wire = Wire::default();
         self.waiting = self.last.is_some() && self.failures < PATIENCE;
         if !self.waiting {
+            self.gone = Some(EngineError::NoCpu(why));
             (self.more, self.partial, self.finished) = (false, false, self.newest);
         }
     }
@@ -253,6 +260,6 @@ impl Engine for Remote {
     }
 
     fn lost(&self) -> Option<EngineError> {
-        None
+        self.inner.borrow().gone.clone()
     }
 }

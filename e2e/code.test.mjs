@@ -1,0 +1,59 @@
+// The present mask as other libraries write it: shown for every mechanism, and copied whole.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { BROWSERS } from './browsers.mjs';
+import { assertQuiet, DIST, launch, openPage, ready, show } from './harness.mjs';
+import { serve } from './server.mjs';
+
+/** Library → code, as shown. */
+const shown = (page) =>
+  page.$$eval('.mask-call', (all) =>
+    Object.fromEntries(all.map((call) => [call.querySelector('.mask-call-name').textContent, call.querySelector('code').textContent])),
+  );
+
+for (const name of BROWSERS) {
+  describe(name, () => {
+    let browser;
+    let server;
+    before(async () => {
+      server = await serve(DIST);
+      browser = await launch(name);
+    });
+    after(async () => {
+      await browser?.close();
+      await server?.close();
+    });
+
+    test('each mask has its calls, and a copy is the whole of one', async () => {
+      const page = await openPage(browser, server.url, {
+        lang: 'en',
+        before: () => {
+          // What is copied goes here: headless browsers differ in what they let be read back.
+          globalThis.copies = [];
+          navigator.clipboard.writeText = async (text) => void globalThis.copies.push(text);
+        },
+      });
+      await ready(page);
+      await page.click('#mask-code > summary');
+      assert.deepEqual(await shown(page), {
+        PyTorch: 'F.scaled_dot_product_attention(q, k, v)',
+        'PyTorch FlexAttention': 'flex_attention(q, k, v)',
+        JAX: 'jax.nn.dot_product_attention(q, k, v)',
+      });
+      await show(page, 'v=1&m=window&conv=causal_count&w=5');
+      const window = await shown(page);
+      assert.equal(window['ONNX Runtime'], 'GroupQueryAttention(local_window_size=5)');
+      assert.match(window.PyTorch, /mask = \(j - i >= -4\) & \(j - i <= 0\) & \(j <= i\)\n/);
+      await show(page, 'v=1&m=window&w=3&sinks=1&scale=model');
+      const sinks = await shown(page);
+      assert.deepEqual(Object.keys(sinks), ['PyTorch', 'PyTorch FlexAttention'], 'others cannot say it');
+      assert.match(sinks.PyTorch, /scale=0\.051031\)$/);
+      await page.click('.mask-call button');
+      await page.waitForFunction(() => document.querySelector('.mask-call .copied').textContent.length > 0);
+      assert.deepEqual(await page.evaluate(() => globalThis.copies), [sinks.PyTorch]);
+      assertQuiet(page, server.origin);
+      await page.close();
+    });
+  });
+}

@@ -1,0 +1,180 @@
+//! A golden case through the WGSL engine: everything that it expects against what was computed.
+
+use std::sync::Arc;
+
+use crate::attention::compare::{Comparison, Tolerance, compare};
+use crate::attention::layer::{Layer, Output};
+use crate::attention::low_rank::{self, LowRankError};
+use crate::data::case::Case;
+use crate::engine::gpu::GpuEngine;
+use crate::engine::gpu::readback::Matrix;
+use crate::engine::{
+    ColorTable, Colors, Engine, EngineError, Frame, MapValues, MapView, OutputView, Pool,
+};
+use crate::scene::{Quantity, Rect};
+
+/// Colours where nobody looks at them.
+pub const COLORS: Colors = Colors {
+    table: ColorTable::Viridis,
+    range: None,
+    ground: [255, 255, 255],
+    hatch: [128, 128, 128],
+};
+
+/// The Frame of a case, factors included, with nothing on screen yet.
+///
+/// # Errors
+/// When a matrix of the case has no factors.
+pub fn frame(case: &Case) -> Result<Frame, LowRankError> {
+    let layer = Arc::new(case.layer.clone());
+    let score_factors = match case.config.score_rank {
+        Some(_) => Some(Arc::new(low_rank::score_factors(&layer, &case.biases)?)),
+        None => None,
+    };
+    let out_factors = match (&layer.output, case.config.out_rank) {
+        (Output::Full(linear), Some(_)) => Some(Arc::new(low_rank::out_factors(&linear.weight)?)),
+        _ => None,
+    };
+    Ok(Frame {
+        layer,
+        config: case.config.clone(),
+        biases: case.biases.clone(),
+        score_factors,
+        out_factors,
+        map: None,
+        strip: None,
+        output: None,
+    })
+}
+
+/// The whole map of `head`, one texel per cell.
+pub fn whole_map(layer: &Layer, head: usize, quantity: Quantity) -> MapView {
+    let len = layer.seq_len as u32;
+    MapView {
+        head: head as u32,
+        quantity,
+        rect: Rect {
+            row: 0,
+            col: 0,
+            rows: len,
+            cols: len,
+        },
+        texel_rows: len,
+        texel_cols: len,
+        pool: Pool::Max,
+        colors: COLORS,
+    }
+}
+
+/// Both outputs, one texel per number.
+pub fn output(layer: &Layer) -> OutputView {
+    OutputView {
+        texel_rows: layer.seq_len as u32,
+        texel_cols: layer.model_dim() as u32,
+        colors: Colors {
+            table: ColorTable::Diverging,
+            ..COLORS
+        },
+    }
+}
+
+/// Draws `frame` and reads its map.
+///
+/// # Errors
+/// What the engine says.
+pub async fn read(engine: &mut GpuEngine, frame: &Frame) -> Result<MapValues, EngineError> {
+    engine.draw(frame)?;
+    engine.read_map().await
+}
+
+/// The maps of all heads of `frame`, `[H, L, L]`.
+///
+/// # Errors
+/// What the engine says.
+pub async fn maps(
+    engine: &mut GpuEngine,
+    frame: &Frame,
+    quantity: Quantity,
+) -> Result<Vec<f32>, EngineError> {
+    let mut all = Vec::new();
+    for head in 0..frame.layer.heads {
+        let shown = Frame {
+            map: Some(whole_map(&frame.layer, head, quantity)),
+            ..frame.clone()
+        };
+        all.extend(read(engine, &shown).await?.values);
+    }
+    Ok(all)
+}
+
+/// O or Y of `frame`, `[L, d]`.
+///
+/// # Errors
+/// What the engine says.
+pub async fn matrix(
+    engine: &mut GpuEngine,
+    frame: &Frame,
+    which: Matrix,
+) -> Result<Vec<f32>, EngineError> {
+    let shown = Frame {
+        output: Some(output(&frame.layer)),
+        ..frame.clone()
+    };
+    engine.draw(&shown)?;
+    engine.read_matrix(which).await
+}
+
+/// O of `frame` by head, `[H, L, d_h]`.
+///
+/// # Errors
+/// What the engine says.
+pub async fn head_outputs(engine: &mut GpuEngine, frame: &Frame) -> Result<Vec<f32>, EngineError> {
+    let flat = matrix(engine, frame, Matrix::Heads).await?;
+    let layer = &frame.layer;
+    let (len, dim, d) = (layer.seq_len, layer.head_dim, layer.model_dim());
+    Ok((0..layer.heads)
+        .flat_map(|head| (0..len).map(move |i| i * d + head * dim))
+        .flat_map(|at| &flat[at..at + dim])
+        .copied()
+        .collect())
+}
+
+/// Everything that `case` expects against what the engine gives.
+///
+/// # Errors
+/// What the engine says, and when a matrix has no factors.
+pub async fn judge(engine: &mut GpuEngine, case: &Case) -> Result<Vec<Comparison>, EngineError> {
+    let frame = frame(case).map_err(|why| EngineError::Invalid(why.to_string()))?;
+    let (heads, len) = (case.layer.heads, case.layer.seq_len);
+    let mut found = Vec::new();
+    let mut check = |what: &str, got: &[f32], want: &[f32]| {
+        let what = format!("{} {what}", case.name);
+        found.push(compare(what, got, want, Tolerance::ENGINE));
+    };
+    if case.expect.a.is_some() || case.expect.a_rows.is_some() {
+        let a = maps(engine, &frame, Quantity::Weights).await?;
+        if let Some(want) = &case.expect.a {
+            check("A", &a, &want.data);
+        }
+        if let Some((rows, want)) = &case.expect.a_rows {
+            let got: Vec<f32> = (0..heads)
+                .flat_map(|h| rows.iter().map(move |&i| (h * len + i) * len))
+                .flat_map(|at| &a[at..at + len])
+                .copied()
+                .collect();
+            check("A rows", &got, &want.data);
+        }
+    }
+    if let Some(want) = &case.expect.o {
+        check("O", &head_outputs(engine, &frame).await?, &want.data);
+    }
+    if let Some(want) = &case.expect.y {
+        let which = if frame.out_factors.is_some() {
+            Matrix::LowRank
+        } else {
+            Matrix::Full
+        };
+        check("Y", &matrix(engine, &frame, which).await?, &want.data);
+    }
+    Ok(found)
+}

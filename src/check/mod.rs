@@ -1,0 +1,7 @@
+//! The self-check: golden cases and the facts of SPEC 5 through the real engine, with a verdict per
+//! number. Native tests and the page `check.html` run the same bodies.
+
+pub mod facts;
+pub mod judge;
+#[cfg(target_arch = "wasm32")]
+pub mod page;

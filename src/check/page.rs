@@ -1,0 +1,416 @@
+//! The page `check.html`: facts with a tick that this device computed just now, and golden cases
+//! from `?case=` addresses or chosen files. Results are rows with data attributes, so that a
+//! browser test reads what a person reads.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use js_sys::Uint8Array;
+use leptos::prelude::{document, window};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{Element, File, HtmlInputElement, Response, UrlSearchParams};
+
+use super::facts::{Bench, Fact, Finding};
+use super::judge::judge;
+use crate::attention::compare::Comparison;
+use crate::data::case::Case;
+use crate::data::minilm;
+use crate::data::safetensors::{ReadError, Tensors};
+use crate::engine::gpu::{GpuEngine, Options};
+use crate::engine::{Engine, EngineError};
+use crate::scene::Lang;
+use crate::words::{self, Text, check as texts};
+
+/// A case that somebody wants checked.
+enum Wish {
+    /// By address.
+    Address(String),
+    /// A chosen file.
+    File(File),
+}
+
+impl Wish {
+    /// The file's name without folder and ending.
+    fn name(&self) -> String {
+        let path = match self {
+            Self::Address(address) => address.clone(),
+            Self::File(file) => file.name(),
+        };
+        let file = path.rsplit('/').next().unwrap_or_default();
+        file.trim_end_matches(".safetensors").to_owned()
+    }
+}
+
+/// Starts the page.
+pub fn start() {
+    console_error_panic_hook::set_once();
+    let query = window().location().search().unwrap_or_default();
+    let Ok(query) = UrlSearchParams::new_with_str(&query) else {
+        return;
+    };
+    let browser = window().navigator().language().unwrap_or_default();
+    let lang = words::language(&query.get("lang").unwrap_or(browser));
+    let page = Page::new(lang);
+    set_root("lang", words::tag(lang));
+    if let Some(theme) = query.get("theme").filter(|t| t == "dark" || t == "light") {
+        set_root("data-theme", &theme);
+    }
+    document().set_title(texts::TITLE.pick(lang));
+    let addresses: Vec<String> = query
+        .get_all("case")
+        .iter()
+        .filter_map(|value| value.as_string())
+        .collect();
+    spawn_local(Rc::new(page).run(addresses));
+}
+
+struct Page {
+    lang: Lang,
+    /// Carries the state as `data-state`: running, done or failed.
+    main: Element,
+    summary: Element,
+    facts: Element,
+    cases: Element,
+    input: HtmlInputElement,
+    wishes: RefCell<VecDeque<Wish>>,
+    /// The engine, while nobody uses it.
+    engine: RefCell<Option<GpuEngine>>,
+}
+
+impl Page {
+    fn new(lang: Lang) -> Self {
+        let say = |text: Text| text.pick(lang);
+        let main = element("main", "proof");
+        let head = |of: &Element, names: &[Text]| {
+            let table = child(of, "table", "proof-table");
+            let row = child(&child(&table, "thead", ""), "tr", "");
+            for name in names {
+                let cell = child(&row, "th", "");
+                set(&cell, "scope", "col");
+                cell.set_text_content(Some(say(*name)));
+            }
+            child(&table, "tbody", "")
+        };
+        text(&main, "h1", say(texts::HEADING));
+        text(&main, "p", say(texts::INTRO));
+        let summary = text(&main, "p", say(texts::RUNNING));
+        set(&summary, "role", "status");
+        let facts = head(&main, &[texts::FACT, texts::LARGEST, texts::ALLOWED]);
+        text(&main, "h2", say(texts::CASES));
+        text(&main, "p", say(texts::CASES_INTRO));
+        let label = text(&main, "label", say(texts::CHOOSE));
+        let input: HtmlInputElement = child(&label, "input", "").unchecked_into();
+        for (name, value) in [
+            ("type", "file"),
+            ("multiple", ""),
+            ("disabled", ""),
+            ("accept", ".safetensors"),
+        ] {
+            set(&input, name, value);
+        }
+        let cases = head(
+            &main,
+            &[
+                texts::CASE,
+                texts::WORST,
+                texts::GOT,
+                texts::WANTED,
+                texts::LARGEST,
+                texts::ALLOWED,
+            ],
+        );
+        set(&main, "data-state", "running");
+        if let Some(body) = document().body() {
+            append(&body, &main);
+        }
+        Self {
+            lang,
+            main,
+            summary,
+            facts,
+            cases,
+            input,
+            wishes: RefCell::default(),
+            engine: RefCell::default(),
+        }
+    }
+
+    /// Checks the facts, then every case that is wished for.
+    async fn run(self: Rc<Self>, addresses: Vec<String>) {
+        let mut engine = match GpuEngine::new(Options::default()).await {
+            Ok(engine) => engine,
+            Err(why) => {
+                let why = why.to_string();
+                self.say(&texts::NO_ENGINE.fill(self.lang, &[("why", &why)]));
+                return set(&self.main, "data-state", "failed");
+            }
+        };
+        let adapter = engine.capabilities().adapter.clone();
+        set(&self.main, "data-adapter", &adapter);
+        self.check_facts(&mut engine, &adapter).await;
+        self.wishes
+            .borrow_mut()
+            .extend(addresses.into_iter().map(Wish::Address));
+        self.work(engine).await;
+        self.listen();
+    }
+
+    /// Checks what is wished for, until nothing is; then the engine waits for the next.
+    async fn work(&self, mut engine: GpuEngine) {
+        set(&self.main, "data-state", "running");
+        loop {
+            let next = self.wishes.borrow_mut().pop_front();
+            let Some(wish) = next else { break };
+            self.check_case(&mut engine, wish).await;
+        }
+        *self.engine.borrow_mut() = Some(engine);
+        set(&self.main, "data-state", "done");
+    }
+
+    /// Chosen files come one after the other, whenever they are chosen.
+    fn listen(self: Rc<Self>) {
+        let page = self.clone();
+        let chosen = Closure::<dyn FnMut()>::new(move || {
+            let files = page.input.files();
+            let count = files.as_ref().map_or(0, web_sys::FileList::length);
+            let files = (0..count).filter_map(|at| files.as_ref()?.get(at));
+            page.wishes.borrow_mut().extend(files.map(Wish::File));
+            // Busy: whoever works will find them.
+            if let Some(engine) = page.engine.borrow_mut().take() {
+                let page = page.clone();
+                spawn_local(async move { page.work(engine).await });
+            }
+        });
+        let heard = chosen.as_ref().unchecked_ref();
+        // The page and its listener end together.
+        if self
+            .input
+            .add_event_listener_with_callback("change", heard)
+            .is_ok()
+        {
+            chosen.forget();
+        }
+        let _ = self.input.remove_attribute("disabled");
+    }
+
+    async fn check_facts(&self, engine: &mut GpuEngine, adapter: &str) {
+        let mut bench = Bench::new(engine);
+        let mut bad = 0;
+        for fact in Fact::ALL {
+            match bench.measure(fact).await {
+                Ok(found) => {
+                    bad += usize::from(!found.holds);
+                    self.show_fact(fact, &found);
+                }
+                Err(why) => return self.say(&self.gave_up(&why)),
+            }
+        }
+        let all = Fact::ALL.len().to_string();
+        let bad_words = bad.to_string();
+        let verdict = if bad == 0 {
+            texts::ALL_HOLD
+        } else {
+            texts::SOME_FAIL
+        };
+        let on = texts::ADAPTER.fill(self.lang, &[("adapter", adapter)]);
+        let verdict = verdict.fill(self.lang, &[("n", &all), ("bad", &bad_words)]);
+        self.say(&format!("{verdict} {on}"));
+    }
+
+    fn show_fact(&self, fact: Fact, found: &Finding) {
+        let row = child(&self.facts, "tr", "");
+        set(&row, "data-fact", &format!("{fact:?}"));
+        self.mark(&row, found.holds, texts::fact(fact).pick(self.lang));
+        text(&row, "td", &small(found.difference));
+        let bound = if found.exceeds {
+            texts::AT_LEAST
+        } else {
+            texts::AT_MOST
+        };
+        text(
+            &row,
+            "td",
+            &bound.fill(self.lang, &[("bound", &small(found.bound))]),
+        );
+    }
+
+    /// A tick or a cross, in shape, colour and words, before what it is about.
+    fn mark(&self, row: &Element, holds: bool, what: &str) {
+        set(row, "data-holds", if holds { "true" } else { "false" });
+        let cell = child(row, "th", "");
+        set(&cell, "scope", "row");
+        let sign = child(&cell, "span", if holds { "tick" } else { "cross" });
+        sign.set_text_content(Some(if holds { "✓" } else { "✗" }));
+        set(&sign, "role", "img");
+        let words = if holds { texts::HOLDS } else { texts::FAILS };
+        set(&sign, "aria-label", words.pick(self.lang));
+        text(&cell, "span", what);
+    }
+
+    async fn check_case(&self, engine: &mut GpuEngine, wish: Wish) {
+        let name = wish.name();
+        let bytes = match wish {
+            Wish::Address(address) => fetch(&address).await,
+            Wish::File(file) => JsFuture::from(file.array_buffer())
+                .await
+                .map(|b| bytes_of(&b))
+                .map_err(words_of),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(why) => return self.refuse(texts::NOT_LOADED, &name, &why),
+        };
+        let case = match parse(&name, &bytes).await {
+            Ok(case) => case,
+            Err(why) => return self.refuse(texts::BAD_CASE, &name, &why.to_string()),
+        };
+        match judge(engine, &case).await {
+            Ok(found) => found.iter().for_each(|found| self.show_case(&name, found)),
+            Err(why) => self.refuse(texts::BAD_CASE, &name, &self.gave_up(&why)),
+        }
+    }
+
+    fn show_case(&self, name: &str, found: &Comparison) {
+        let row = child(&self.cases, "tr", "");
+        let difference = (found.got - found.want).abs();
+        for (key, value) in [
+            ("data-case", name.to_owned()),
+            ("data-what", found.what.clone()),
+            ("data-difference", difference.to_string()),
+            ("data-allowed", found.allowed.to_string()),
+        ] {
+            set(&row, key, &value);
+        }
+        self.mark(&row, found.is_equal(), &found.what);
+        for words in [
+            found.index.to_string(),
+            small(found.got),
+            small(found.want),
+            small(difference),
+            small(found.allowed),
+        ] {
+            text(&row, "td", &words);
+        }
+    }
+
+    /// A row that says why a case was not checked.
+    fn refuse(&self, words: Text, name: &str, why: &str) {
+        let row = child(&self.cases, "tr", "");
+        set(&row, "data-case", name);
+        self.mark(
+            &row,
+            false,
+            &words.fill(self.lang, &[("name", name), ("why", why)]),
+        );
+    }
+
+    fn gave_up(&self, why: &EngineError) -> String {
+        texts::ENGINE_ERROR.fill(self.lang, &[("why", &why.to_string())])
+    }
+
+    fn say(&self, words: &str) {
+        self.summary.set_text_content(Some(words));
+    }
+}
+
+/// The case; files that it names are fetched from the page's own data.
+async fn parse(name: &str, bytes: &[u8]) -> Result<Case, ReadError> {
+    let mut files = BTreeMap::<String, Vec<u8>>::new();
+    loop {
+        let mut missing = Vec::new();
+        let case = Case::parse(name, bytes, |input, tensor| {
+            let mut all = Tensors::default();
+            let paths = minilm::captured(input, tensor)
+                .ok_or_else(|| ReadError::Missing(input.to_owned()))?;
+            for path in paths {
+                match files.get(&path) {
+                    Some(bytes) => all.tensors.extend(Tensors::parse(bytes)?.tensors),
+                    None => missing.push(path),
+                }
+            }
+            Ok(all)
+        });
+        if missing.is_empty() {
+            return case;
+        }
+        for path in missing {
+            let bytes = fetch(&format!("./data/{path}"))
+                .await
+                .map_err(|why| ReadError::Content(format!("{path}: {why}")))?;
+            files.insert(path, bytes);
+        }
+    }
+}
+
+/// The bytes at an address of this site; the page's policy refuses all others.
+async fn fetch(address: &str) -> Result<Vec<u8>, String> {
+    let answer = JsFuture::from(window().fetch_with_str(address))
+        .await
+        .map_err(words_of)?;
+    let answer: Response = answer.unchecked_into();
+    if !answer.ok() {
+        return Err(answer.status().to_string());
+    }
+    let buffer = answer.array_buffer().map_err(words_of)?;
+    Ok(bytes_of(&JsFuture::from(buffer).await.map_err(words_of)?))
+}
+
+fn bytes_of(buffer: &JsValue) -> Vec<u8> {
+    Uint8Array::new(buffer).to_vec()
+}
+
+fn words_of(error: JsValue) -> String {
+    String::from(js_sys::Object::from(error).to_string())
+}
+
+/// A number of any size in few digits.
+fn small(value: f64) -> String {
+    if value == 0.0 {
+        "0".to_owned()
+    } else if (1e-3..1e4).contains(&value.abs()) {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
+fn set_root(name: &str, value: &str) {
+    if let Some(root) = document().document_element() {
+        set(&root, name, value);
+    }
+}
+
+/// An element of HTML.
+fn element(tag: &str, class: &str) -> Element {
+    let made = document().create_element(tag).unwrap_throw();
+    if !class.is_empty() {
+        made.set_class_name(class);
+    }
+    made
+}
+
+/// The same at the end of `of`.
+fn child(of: &Element, tag: &str, class: &str) -> Element {
+    let made = element(tag, class);
+    append(of, &made);
+    made
+}
+
+/// The same with a text in it.
+fn text(of: &Element, tag: &str, words: &str) -> Element {
+    let made = child(of, tag, "");
+    made.set_text_content(Some(words));
+    made
+}
+
+fn append(to: &Element, node: &Element) {
+    // Only a node above itself is refused.
+    let _ = to.append_child(node);
+}
+
+fn set(element: &Element, name: &str, value: &str) {
+    // Only a malformed name is refused, and ours are not.
+    let _ = element.set_attribute(name, value);
+}

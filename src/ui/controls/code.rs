@@ -1,0 +1,65 @@
+//! The present mask as other libraries write it, to copy.
+
+use leptos::prelude::*;
+
+use crate::scene::Scale;
+use crate::scene::code::{Call, calls};
+use crate::ui::clipboard::copy;
+use crate::ui::derived::{Derived, t};
+use crate::ui::markup::{View, each, view};
+use crate::ui::state::AppState;
+use crate::words::{controls as words, page};
+
+/// One block a library, folded.
+#[component(transparent)]
+pub fn MaskCode() -> View {
+    let app = AppState::get();
+    let Derived { lang, sizes, .. } = Derived::get();
+    let now = move || -> Vec<Call> {
+        let d = f64::from(sizes.get().model_dim().max(1));
+        app.scene.with(|scene| {
+            let scale = match scene.scale {
+                Scale::HeadDim => None,
+                Scale::ModelDim => Some(d.sqrt().recip()),
+                Scale::Free(scale) => Some(f64::from(scale)),
+            };
+            calls(&scene.visibility(), scale)
+        })
+    };
+    let copied = RwSignal::new(None::<&'static str>);
+    let code = move |at: usize| now().get(at).cloned();
+    let block = move |at: usize| {
+        let name = move || code(at).map_or("", |call| call.name);
+        let copy_it = move |_| {
+            if let Some(call) = untrack(|| code(at)) {
+                copy(app, copied, call.name, call.code);
+            }
+        };
+        let label = move || {
+            let call = [("name", name())];
+            words::COPY_CALL.fill(lang.get(), &call)
+        };
+        let done = move || (copied.get() == Some(name())).then(t(page::COPIED));
+        view! {
+            <div class="mask-call">
+                <span class="mask-call-name">{name}</span>
+                <button type="button" class="quiet" aria-label=label on:click=copy_it>
+                    {t(words::COPY)}
+                </button>
+                <span class="copied" role="status">
+                    {done}
+                </span>
+                <code class="torch">
+                    {move || code(at).map(|call| call.code).unwrap_or_default()}
+                </code>
+            </div>
+        }
+    };
+    view! {
+        <details class="group" id="mask-code">
+            <summary>{t(words::CODE)}</summary>
+            <p class="aside">{t(words::CODE_HINT)}</p>
+            {each(move || now().len(), block)}
+        </details>
+    }
+}
