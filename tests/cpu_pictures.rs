@@ -80,75 +80,77 @@ fn judge(what: &str, picture: &Picture, gpu: &[u8], table: ColorTable) -> usize 
     borders
 }
 
+/// Case, colours, range, quantity, cells a texel.
+const SCENES: [(&str, ColorTable, Option<(f32, f32)>, Quantity, u32); 9] = [
+    (
+        "window-distance-2",
+        ColorTable::Cividis,
+        None,
+        Quantity::Weights,
+        1,
+    ),
+    (
+        "window-strict-past",
+        ColorTable::Viridis,
+        Some((0.0, 1.0)),
+        Quantity::Weights,
+        1,
+    ),
+    (
+        "cjar-in-window-product",
+        ColorTable::Diverging,
+        None,
+        Quantity::Weights,
+        1,
+    ),
+    (
+        "cjar-position-bias-seg5",
+        ColorTable::Diverging,
+        None,
+        Quantity::Score,
+        1,
+    ),
+    (
+        "mask-arbitrary",
+        ColorTable::Cividis,
+        None,
+        Quantity::Weights,
+        2,
+    ),
+    (
+        "window-dilated",
+        ColorTable::Cividis,
+        None,
+        Quantity::Weights,
+        3,
+    ),
+    (
+        "window-globals",
+        ColorTable::Viridis,
+        None,
+        Quantity::Score,
+        1,
+    ),
+    (
+        "minilm-sentence-window",
+        ColorTable::Cividis,
+        None,
+        Quantity::Weights,
+        1,
+    ),
+    (
+        "rank-out-4",
+        ColorTable::Cividis,
+        None,
+        Quantity::Weights,
+        1,
+    ),
+];
+
 #[test]
 fn colours_and_marks_are_those_of_the_gpu() {
     let mut gpu = support::engine();
-    let scenes = [
-        (
-            "window-distance-2",
-            ColorTable::Cividis,
-            None,
-            Quantity::Weights,
-            1,
-        ),
-        (
-            "window-strict-past",
-            ColorTable::Viridis,
-            Some((0.0, 1.0)),
-            Quantity::Weights,
-            1,
-        ),
-        (
-            "cjar-in-window-product",
-            ColorTable::Diverging,
-            None,
-            Quantity::Weights,
-            1,
-        ),
-        (
-            "cjar-position-bias-seg5",
-            ColorTable::Diverging,
-            None,
-            Quantity::Score,
-            1,
-        ),
-        (
-            "mask-arbitrary",
-            ColorTable::Cividis,
-            None,
-            Quantity::Weights,
-            2,
-        ),
-        (
-            "window-dilated",
-            ColorTable::Cividis,
-            None,
-            Quantity::Weights,
-            3,
-        ),
-        (
-            "window-globals",
-            ColorTable::Viridis,
-            None,
-            Quantity::Score,
-            1,
-        ),
-        (
-            "minilm-sentence-window",
-            ColorTable::Cividis,
-            None,
-            Quantity::Weights,
-            1,
-        ),
-        (
-            "rank-out-4",
-            ColorTable::Cividis,
-            None,
-            Quantity::Weights,
-            1,
-        ),
-    ];
-    for (name, table, range, quantity, per_texel) in scenes {
+    for (name, table, range, quantity, per_texel) in SCENES {
         let case = case(name);
         let len = case.layer.seq_len as u32;
         let colors = Colors {

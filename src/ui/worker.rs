@@ -261,12 +261,13 @@ impl Client {
         let waiting = {
             let mut inner = self.inner.borrow_mut();
             let old = std::mem::replace(&mut inner.state, state);
-            match (old, inner.module) {
-                (State::Idle(waiting) | State::Starting { waiting, .. }, "") => waiting,
-                _ => {
-                    inner.open.clear();
-                    VecDeque::new()
-                }
+            if let (State::Idle(waiting) | State::Starting { waiting, .. }, "") =
+                (old, inner.module)
+            {
+                waiting
+            } else {
+                inner.open.clear();
+                VecDeque::new()
             }
         };
         for (number, ask, blobs) in waiting {

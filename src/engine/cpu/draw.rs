@@ -75,8 +75,9 @@ impl CpuEngine {
             return None;
         }
         let mut picture = Picture::new((width, height), colors.ground);
+        let mut palette = Palette::new(colors, self.targets.hatch_step);
         for (viewport, texels, range) in tiles {
-            let palette = Palette::new(colors, *range, self.targets.hatch_step);
+            palette.spread(colors, *range);
             picture.draw(*viewport, texels, &palette);
         }
         Some(picture)

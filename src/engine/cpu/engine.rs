@@ -49,6 +49,8 @@ pub struct CpuEngine {
     pub(super) cursor: Option<Cursor>,
     /// Whether a first, coarse map is to be made.
     coarse: bool,
+    /// Whether small maps are not drawn yet.
+    strip_waits: bool,
     pub(super) targets: Targets,
     pub(super) pictures: [Option<Picture>; 3],
 }
@@ -118,6 +120,18 @@ impl CpuEngine {
 
     /// Does one piece of what is left, the large map before the rest. Returns whether more is left.
     pub fn step(&mut self) -> bool {
+        let more = self.piece();
+        // Several heads of a piece are drawn at once.
+        if std::mem::take(&mut self.strip_waits)
+            && let Some(shown) = self.shown.take()
+        {
+            self.draw_strip(&shown);
+            self.shown = Some(shown);
+        }
+        more
+    }
+
+    fn piece(&mut self) -> bool {
         let mut left = BUDGET as i64;
         while left > 0 {
             let front = !self.work.front.is_empty();
@@ -143,6 +157,9 @@ impl CpuEngine {
                 }
                 self.note(next.job);
                 left -= self.cost(next);
+                if front && self.work.front.is_empty() {
+                    break; // The large map is shown before anything else is begun.
+                }
             } else if matches!(next.job, Job::Map(_)) {
                 // A long map is seen as it comes.
                 self.draw_map();
@@ -258,7 +275,7 @@ impl CpuEngine {
             Job::FullTexels => self.output_texels(shown, false),
             Job::LowTexels => self.output_texels(shown, true),
             Job::DrawMap => self.draw_map_of(shown),
-            Job::DrawStrip => self.draw_strip(shown),
+            Job::DrawStrip => self.strip_waits = true,
             Job::DrawOutput => self.draw_output(shown),
             // k', v', normalisers and sums of components are made where they are used.
             Job::Bias(..) | Job::Stats(..) | Job::Partial(..) | Job::Map(_) | Job::Strip(..) => {}

@@ -36,9 +36,19 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Colours over the range `of` the picture, unless a range is given.
-    pub fn new(wanted: &Colors, of: Option<(f32, f32)>, hatch_step: f32) -> Self {
-        let ends = match (wanted.range, of) {
+    /// The colours that are asked for.
+    pub fn new(wanted: &Colors, hatch_step: f32) -> Self {
+        Self {
+            table: colors::table(wanted.table).map(opaque),
+            ends: (0.0, 1.0),
+            marks: [wanted.ground, wanted.hatch].map(opaque),
+            hatch_step,
+        }
+    }
+
+    /// Takes the range `of` a picture, unless one is given.
+    pub fn spread(&mut self, wanted: &Colors, of: Option<(f32, f32)>) {
+        self.ends = match (wanted.range, of) {
             (Some(given), _) => given,
             (None, None) => (0.0, 1.0),
             (None, Some((least, most))) if wanted.table == ColorTable::Diverging => {
@@ -47,12 +57,6 @@ impl Palette {
             }
             (None, Some(found)) => found,
         };
-        Self {
-            table: colors::table(wanted.table).map(opaque),
-            ends,
-            marks: [wanted.ground, wanted.hatch].map(opaque),
-            hatch_step,
-        }
     }
 
     /// Whether a hatch line crosses a pixel with such a sum (or difference) of coordinates.
