@@ -81,7 +81,9 @@ fn judge(what: &str, picture: &Picture, gpu: &[u8], table: ColorTable) -> usize 
 }
 
 /// Case, colours, range, quantity, cells a texel.
-const SCENES: [(&str, ColorTable, Option<(f32, f32)>, Quantity, u32); 9] = [
+type Shown = (&'static str, ColorTable, Option<(f32, f32)>, Quantity, u32);
+
+const SCENES: [Shown; 9] = [
     (
         "window-distance-2",
         ColorTable::Cividis,
