@@ -43,8 +43,18 @@ export function find(name) {
   return all.find(usable) ?? null;
 }
 
-/** What puppeteer-core's `launch` wants for a browser. */
-export function launchOptions(name) {
+/** Without these Chromium on this kind of machine has no WebGPU. */
+const GPU_FLAGS = [
+  '--enable-unsafe-webgpu',
+  '--use-webgpu-adapter=swiftshader',
+  // Without the three Vulkan flags the first canvas frame kills the GPU process.
+  '--enable-features=Vulkan',
+  '--use-angle=swiftshader',
+  '--use-vulkan=swiftshader',
+];
+
+/** What puppeteer-core's `launch` wants for a browser, with or without WebGPU. */
+export function launchOptions(name, { gpu = true } = {}) {
   const executablePath = find(name);
   if (!executablePath) {
     throw new Error(`no ${name} found: install it or set ${CANDIDATES[name].variable} to its program`);
@@ -55,7 +65,7 @@ export function launchOptions(name) {
       ...common,
       browser: 'firefox',
       extraPrefsFirefox: {
-        'dom.webgpu.enabled': true,
+        'dom.webgpu.enabled': gpu,
         // lavapipe is on the list of blocked drivers.
         'gfx.webgpu.ignore-blocklist': true,
         'intl.accept_languages': 'en-US',
@@ -67,12 +77,7 @@ export function launchOptions(name) {
     browser: 'chrome',
     args: [
       '--no-sandbox',
-      '--enable-unsafe-webgpu',
-      '--use-webgpu-adapter=swiftshader',
-      // Without the three Vulkan flags the first canvas frame kills the GPU process.
-      '--enable-features=Vulkan',
-      '--use-angle=swiftshader',
-      '--use-vulkan=swiftshader',
+      ...(gpu ? GPU_FLAGS : []),
       '--disable-gpu-watchdog',
       '--disable-quic',
       '--no-first-run',

@@ -20,7 +20,7 @@ export const DESK = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844, hasTouch: true };
 
 /** Starts one browser. */
-export const launch = (name) => puppeteer.launch(launchOptions(name));
+export const launch = (name, options) => puppeteer.launch(launchOptions(name, options));
 
 /**
  * Opens `url` in a new page. The page carries `errors` (console errors, uncaught exceptions,
@@ -74,9 +74,9 @@ export async function openReady(browser, url, options) {
  * Other suites have passed on a lost device or without any WebGPU: an adapter must be named, and
  * a row of softmax weights must sum to one.
  */
-export async function assertComputes(target) {
+export async function assertComputes(target, wanted = 'WebGPU') {
   const { backend, adapter } = await ready(target);
-  assert.equal(backend, 'WebGPU');
+  assert.equal(backend, wanted);
   assert.match(adapter, /\w/, 'the adapter has no name');
   const before = await target.evaluate(() => window.attnscope.scene());
   const map = await show(target, 'v=1');
@@ -131,6 +131,18 @@ export async function reference(fragment) {
   });
   return JSON.parse(stdout);
 }
+
+/** What the page says about its engine: the word for host pages, the badge, its sentence. */
+export const engine = (target) =>
+  target.evaluate(() => ({
+    state: document.documentElement.dataset.state,
+    badge: document.querySelector('.engine-name')?.innerText ?? '',
+    why: document.querySelector('.engine-name')?.title ?? '',
+  }));
+
+/** Waits until the engine is in a state: `probing`, `gpu`, `lost`, `recovering`, `cpu`. */
+export const waitForState = (target, state, timeout = 30_000) =>
+  target.waitForFunction((wanted) => document.documentElement.dataset.state === wanted, { timeout }, state);
 
 /** The range input of one parameter of the scene. */
 export const slider = (key) => `[data-key="${key}"] input[type="range"]`;

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertComputes, DIST, launch, openPage, ready, show, waitForProblem } from './harness.mjs';
+import { assertComputes, DIST, engine, launch, openPage, problems, ready, show, waitForProblem } from './harness.mjs';
 import { serve } from './server.mjs';
 
-/** Each way to lose WebGPU, as code that runs before the page, and the words to expect. */
+/** Each way to have no WebGPU, as code that runs before the page, and the words to expect. */
 const WITHOUT_GPU = {
   'no WebGPU at all': {
     before: () => {
@@ -61,37 +61,21 @@ for (const name of BROWSERS) {
     afterEach(() => server?.close());
 
     for (const [what, { before: prepare, en, zh }] of Object.entries(WITHOUT_GPU)) {
-      test(`${what}: said in both languages, the controls stay`, async () => {
+      test(`${what}: the CPU draws, the reason is said in both languages, the controls stay`, async () => {
         for (const [lang, words] of [['en', en], ['zh', zh]]) {
           const page = await openPage(browser, server.url, { before: prepare, lang });
-          await waitForProblem(page, words);
+          await assertComputes(page, 'CPU');
+          const { state, badge, why } = await engine(page);
+          assert.equal(state, 'cpu');
+          assert.match(badge, /CPU/);
+          assert.match(why, words);
+          assert.equal(await problems(page), '');
           await assertControlsStay(page);
           assertNoPanic(page);
           await page.close();
         }
       });
     }
-
-    test('a lost device: said, and the page goes on', async () => {
-      const page = await openPage(browser, server.url, {
-        lang: 'en',
-        before: () => {
-          const request = GPUAdapter.prototype.requestDevice;
-          GPUAdapter.prototype.requestDevice = async function (...args) {
-            const device = await request.apply(this, args);
-            (window.devices ??= []).push(device);
-            return device;
-          };
-        },
-      });
-      await assertComputes(page);
-      await page.evaluate(() => window.devices.forEach((device) => device.destroy()));
-      await page.evaluate(() => window.attnscope.set('v=1&m=window&w=5'));
-      await waitForProblem(page, /device|graphics/i);
-      await assertControlsStay(page);
-      assertNoPanic(page);
-      await page.close();
-    });
 
     const DATA = /\/data\//;
     const FAULTS = {

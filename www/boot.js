@@ -8,6 +8,9 @@
   /** Which module this page runs. */
   const MODULE = document.currentScript.dataset.module ?? 'attnscope';
 
+  /** A module with one vector instruction: the page's own module has many (Safari before 16.4 has none). */
+  const SIMD = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
+
   const WORDS = {
     en: {
       noWasm: 'This browser does not run WebAssembly here, so nothing can be computed. Update the browser, or leave its lockdown mode for this page.',
@@ -77,7 +80,7 @@
   }
 
   async function boot() {
-    if (typeof WebAssembly !== 'object') throw new Problem('noWasm');
+    if (typeof WebAssembly !== 'object' || !WebAssembly.validate(SIMD)) throw new Problem('noWasm');
     // The graphics process of the browser starts while the module is on its way; the page asks this
     // adapter for its name (each adapter can be used for one device only, and the page makes its own).
     globalThis.attnscopeAdapter = navigator.gpu?.requestAdapter?.().catch(() => null);

@@ -1,9 +1,11 @@
 //! Engines that turn a layer and a [`Frame`] into pictures. One interface; the WGSL engine is
-//! [`gpu`], a CPU engine joins behind the same trait. No word of the user interface in here.
+//! [`gpu`], the one without a graphics device [`cpu`]. No word of the user interface in here.
 
 pub mod colors;
+pub mod cpu;
 pub mod gpu;
 pub mod plan;
+pub mod recovery;
 pub mod sizes;
 
 use std::fmt;
@@ -170,6 +172,10 @@ pub enum EngineError {
     NoWebGpu,
     /// WebGPU is there, but no adapter was given.
     NoAdapter,
+    /// The browser has not answered yet whether there is an adapter and a device.
+    NoAnswer,
+    /// The CPU engine could not be started, or died.
+    NoCpu(String),
     /// The adapter refused a device.
     NoDevice(String),
     /// The device was lost.
@@ -192,6 +198,8 @@ impl fmt::Display for EngineError {
         match self {
             Self::NoWebGpu => write!(f, "WebGPU is not available"),
             Self::NoAdapter => write!(f, "no WebGPU adapter was given"),
+            Self::NoAnswer => write!(f, "the browser does not answer whether there is an adapter"),
+            Self::NoCpu(why) => write!(f, "the CPU engine is gone: {why}"),
             Self::NoDevice(why) => write!(f, "the adapter refused a device: {why}"),
             Self::DeviceLost(why) => write!(f, "the device was lost: {why}"),
             Self::TooLarge { wanted, allowed } => {

@@ -11,14 +11,14 @@ use crate::ui::header::Header;
 use crate::ui::lesson::Lesson;
 use crate::ui::markup::{View, view};
 use crate::ui::measure::wishes;
-use crate::ui::memo::effect;
+use crate::ui::memo::{effect, memo};
 use crate::ui::problems::Problems;
 use crate::ui::sentence::{Sentence, spoken};
 use crate::ui::share;
 use crate::ui::side::Side;
 use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
-use crate::ui::status::Status;
+use crate::ui::status::{Badge, Status};
 use crate::ui::{address, driver, host};
 use crate::words::page as words;
 
@@ -103,6 +103,7 @@ fn Embedded() -> View {
     let app = AppState::get();
     let source = part(app, move |s| is_shown(s, true, Control::Source));
     let link = move || app.scene.with(share::link);
+    let spare = memo(move || app.engine.with(|engine| engine.trouble().is_some()));
     view! {
         <div class="app is-embedded">
             <Show when=move || source.get()>
@@ -121,6 +122,9 @@ fn Embedded() -> View {
                 <Controls />
             </aside>
             <footer class="status">
+                <Show when=move || spare.get()>
+                    <Badge />
+                </Show>
                 <a class="full-page" href=link target="_blank" rel="noopener">
                     {t(words::FULL_PAGE)}
                 </a>

@@ -57,6 +57,13 @@ pub enum Ask {
         /// Which head.
         head: usize,
     },
+    /// Draw the Frame of the blobs ([`Wire`](crate::engine::cpu::wire::Wire)). Answered as
+    /// [`Drawn`](super::painter::Drawn).
+    Draw,
+    /// Do one more piece of what is left of it. Answered alike.
+    Step,
+    /// The values of its large map. Answer blobs as f32: rows and columns, values, shares.
+    Map,
 }
 
 /// What the calculator answers; blobs beside it as [`Ask`] says.
@@ -81,6 +88,9 @@ impl Ask {
             Self::ScoreFactors { id, scene } => format!("score {id} {scene}"),
             Self::Summary { id, scene } => format!("summary {id} {scene}"),
             Self::Head { id, head } => format!("head {id} {head}"),
+            Self::Draw => "draw 0 ".to_owned(),
+            Self::Step => "step 0 ".to_owned(),
+            Self::Map => "map 0 ".to_owned(),
         }
     }
 
@@ -98,6 +108,9 @@ impl Ask {
                 id,
                 head: rest.parse().ok()?,
             },
+            "draw" => Self::Draw,
+            "step" => Self::Step,
+            "map" => Self::Map,
             _ => return None,
         })
     }
@@ -186,6 +199,7 @@ impl Calculator {
                 ];
                 Ok((Answer::Done, blobs))
             }
+            Ask::Draw | Ask::Step | Ask::Map => Err("that is the CPU engine's".into()),
         }
     }
 
@@ -310,7 +324,8 @@ pub fn doubles(blob: &Blob) -> Vec<f64> {
     bytemuck::pod_collect_to_vec(blob)
 }
 
-fn bytes(data: &[f32]) -> Blob {
+/// The bytes of f32 numbers.
+pub fn bytes(data: &[f32]) -> Blob {
     bytemuck::cast_slice(data).to_vec()
 }
 

@@ -4,7 +4,10 @@
 mod assemble;
 mod beat;
 mod canvases;
+mod drawer;
+mod engines;
 mod facts;
+mod remote;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,17 +19,19 @@ use leptos::task::spawn_local;
 use self::assemble::Assembler;
 use self::beat::Beat;
 use self::canvases::Canvases;
+use self::drawer::Drawer;
+use self::engines::{Engines, lose, probe};
 use self::facts::Facts;
 use super::loader::Loader;
 use super::problem::Problem;
-use super::state::{AppState, EngineState, LayerState};
+use super::state::{AppState, LayerState};
 use super::worker::Client;
-use crate::engine::gpu::GpuEngine;
 use crate::engine::{Engine, EngineError};
 use crate::scene::Scene;
 use crate::ui::memo::{effect, memo};
 
 pub use self::canvases::CanvasSlot;
+pub use self::engines::retry_gpu;
 
 thread_local! {
     /// One page, one driver: every embed is a WebAssembly instance of its own.
@@ -39,7 +44,8 @@ const REST_MS: f64 = 150.0;
 /// All that lives beside the components.
 struct Driver {
     state: AppState,
-    engine: Option<GpuEngine>,
+    engine: Option<Drawer>,
+    engines: Engines,
     loader: Loader,
     canvases: Canvases,
     assembler: Assembler,
@@ -55,6 +61,7 @@ pub fn start(state: AppState) {
         *slot.borrow_mut() = Some(Driver {
             state,
             engine: None,
+            engines: Engines::default(),
             loader: loader.clone(),
             canvases: Canvases::default(),
             assembler: Assembler::new(calculator.clone()),
@@ -63,7 +70,7 @@ pub fn start(state: AppState) {
         });
     });
     beat::watch_input();
-    spawn_local(open_engine(state));
+    probe(state);
 
     let source = memo(move || {
         state
@@ -139,7 +146,7 @@ pub fn resized() {
 }
 
 /// What the host API needs to know.
-pub fn with_engine<T>(ask: impl FnOnce(&mut GpuEngine) -> T) -> Option<T> {
+pub fn with_engine<T>(ask: impl FnOnce(&mut Drawer) -> T) -> Option<T> {
     with(|driver| driver.engine.as_mut().map(ask)).flatten()
 }
 
@@ -157,9 +164,6 @@ pub fn latencies() -> Vec<f64> {
 pub fn is_settled() -> bool {
     with(|driver| {
         let state = &driver.state;
-        if matches!(state.engine.get_untracked(), EngineState::Failed(_)) {
-            return true;
-        }
         let layer_there = state.layer.with_untracked(|layer| match layer {
             LayerState::Ready(_) | LayerState::Failed { .. } => true,
             LayerState::Idle | LayerState::Loading { .. } => false,
@@ -178,36 +182,6 @@ fn now() -> f64 {
     window().performance().map_or(0.0, |p| p.now())
 }
 
-async fn open_engine(state: AppState) {
-    let opened = GpuEngine::new(crate::engine::gpu::Options::default()).await;
-    match opened {
-        Ok(engine) => {
-            let capabilities = engine.capabilities().clone();
-            with(|driver| {
-                let engine = driver.engine.insert(engine);
-                engine.warm_up();
-                driver.canvases.attach_all(engine);
-            });
-            state.engine.set(EngineState::Ready(capabilities));
-        }
-        Err(error) => fail(state, error),
-    }
-}
-
-/// The engine is of no more use: a sentence, and the controls stay.
-fn fail(state: AppState, error: EngineError) {
-    let old = with(|driver| {
-        driver.assembler.calculator().release();
-        driver.engine.take()
-    });
-    drop(old);
-    state.engine.set(EngineState::Failed(error.clone()));
-    state.problems.update(|all| {
-        all.retain(|problem| !matches!(problem, Problem::Engine(_)));
-        all.push(Problem::Engine(error));
-    });
-}
-
 /// Asks for an animation frame, unless one is coming.
 fn wake() {
     if with(|driver| driver.beat.ask()).unwrap_or(false) {
@@ -223,7 +197,7 @@ fn tick() {
     });
     match outcome {
         Some((_, Ok(true))) => wake(),
-        Some((state, Err(error))) => fail(state, error),
+        Some((state, Err(error))) => lose(state, error),
         Some((_, Ok(false))) | None => {}
     }
 }

@@ -5,6 +5,7 @@ use js_sys::{Array, Float32Array, Function, Object, Promise, Reflect};
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
+use web_sys::{CustomEvent, CustomEventInit};
 
 use super::state::{AppState, EngineState};
 use super::{address, driver};
@@ -12,13 +13,13 @@ use crate::attention::summary::Summary;
 use crate::engine::Engine;
 use crate::scene::words::Word as _;
 use crate::scene::{LessonId, Scene};
-use crate::ui::memo::Memo;
+use crate::ui::memo::{Memo, effect};
 
 /// Puts the API on the window. `sentence` is the sentence on screen.
 ///
 /// | call | gives |
 /// |---|---|
-/// | `ready()` | promise of `{backend, adapter}`, rejected with the reason when no engine starts |
+/// | `ready()` | promise of `{backend, adapter}` of the engine that draws: WebGPU or CPU |
 /// | `scene()` | the Scene as a fragment |
 /// | `set(fragment)` | takes a fragment; the Scene becomes that of the fragment |
 /// | `lesson(id)` | opens a starter scene; false when there is none of this name |
@@ -30,7 +31,11 @@ use crate::ui::memo::Memo;
 /// | `frames()` | frames drawn so far |
 /// | `latencies()` | ms from input event to presented frame since the last call |
 /// | `parseFragment(text)` | `{fragment, warnings, version}` of any text |
+///
+/// [`tell_state`] tells which engine draws whenever that changes: `probing`, `gpu`, `lost`,
+/// `recovering`, `cpu`, `panicked`.
 pub fn expose(state: AppState, sentence: Memo<String>) {
+    effect(move || tell_state(state.engine.with(EngineState::name)));
     let api = Object::new();
     give(&api, "ready", move |_| {
         future_to_promise(ready(state)).into()
@@ -114,18 +119,35 @@ async fn next_frame() {
 }
 
 async fn ready(state: AppState) -> Result<JsValue, JsValue> {
-    loop {
-        match state.engine.get_untracked() {
-            EngineState::Probing => next_frame().await,
-            EngineState::Ready(capabilities) => {
-                let answer = Object::new();
-                set(&answer, "backend", capabilities.backend);
-                set(&answer, "adapter", capabilities.adapter);
-                set(&answer, "timestamps", capabilities.timestamps);
-                return Ok(answer.into());
-            }
-            EngineState::Failed(error) => return Err(error.to_string().into()),
-        }
+    let none = |state: AppState| {
+        state
+            .engine
+            .with_untracked(|engine| matches!(engine, EngineState::Probing | EngineState::Lost(_)))
+    };
+    while none(state) {
+        next_frame().await;
+    }
+    let capabilities = driver::with_engine(|engine| engine.capabilities().clone());
+    let capabilities = capabilities.ok_or("there is no engine")?;
+    let answer = Object::new();
+    set(&answer, "backend", capabilities.backend);
+    set(&answer, "adapter", capabilities.adapter);
+    set(&answer, "timestamps", capabilities.timestamps);
+    Ok(answer.into())
+}
+
+/// The state of the engine for host pages and style sheets: `data-state` of the root element, and
+/// the event `attnscope:state` with the same word as its detail.
+pub fn tell_state(name: &str) {
+    if let Some(root) = document().document_element() {
+        // Only a malformed name is refused, and ours is not.
+        let _ = root.set_attribute("data-state", name);
+    }
+    let init = CustomEventInit::new();
+    init.set_detail(&name.into());
+    if let Ok(event) = CustomEvent::new_with_event_init_dict("attnscope:state", &init) {
+        // False would mean that a listener cancelled it, which changes nothing.
+        let _ = window().dispatch_event(&event);
     }
 }
 

@@ -53,7 +53,10 @@ pub fn Output() -> View {
             <span class="output-name">
                 {move || words::OUT_LOW.fill(lang.get(), &[("r", &rank.get().to_string())])}
             </span>
-            <canvas node_ref=canvas class="output-canvas" role="img" aria-label=alt></canvas>
+            // The canvas may be replaced by another: what is said of it stands around it.
+            <div role="img" aria-label=alt>
+                <canvas node_ref=canvas class="output-canvas" aria-hidden="true"></canvas>
+            </div>
             <span class="output-name">{t(words::OUT_FULL)}</span>
         </figure>
         <Show

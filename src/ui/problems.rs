@@ -36,10 +36,13 @@ pub fn sentence(problem: &Problem, lang: Lang) -> String {
     }
 }
 
-fn engine_sentence(error: &EngineError, lang: Lang) -> String {
+/// The sentence about an engine.
+pub fn engine_sentence(error: &EngineError, lang: Lang) -> String {
     match error {
         EngineError::NoWebGpu => words::NO_WEBGPU.pick(lang).to_owned(),
         EngineError::NoAdapter => words::NO_ADAPTER.pick(lang).to_owned(),
+        EngineError::NoAnswer => words::NO_ANSWER.pick(lang).to_owned(),
+        EngineError::NoCpu(why) => words::NO_CPU.fill(lang, &[("why", why)]),
         EngineError::NoDevice(why) => words::NO_DEVICE.fill(lang, &[("why", why)]),
         EngineError::DeviceLost(why) => words::DEVICE_LOST.fill(lang, &[("why", why)]),
         EngineError::TooLarge { wanted, allowed } => words::TOO_LARGE.fill(
@@ -59,6 +62,8 @@ pub fn short_reason(error: &EngineError, lang: Lang) -> &'static str {
     match error {
         EngineError::NoWebGpu => words::SHORT_NO_WEBGPU,
         EngineError::NoAdapter => words::SHORT_NO_ADAPTER,
+        EngineError::NoAnswer => words::SHORT_NO_ANSWER,
+        EngineError::NoCpu(_) => words::SHORT_NO_CPU,
         EngineError::NoDevice(_) => words::SHORT_NO_DEVICE,
         EngineError::DeviceLost(_) => words::SHORT_LOST,
         EngineError::TooLarge { .. } => words::SHORT_TOO_LARGE,

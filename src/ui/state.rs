@@ -35,6 +35,8 @@ pub struct AppState {
     pub problems: RwSignal<Vec<Problem>>,
     /// True while a value is being dragged: the strip and the summary wait.
     pub dragging: RwSignal<bool>,
+    /// Whether the reader may ask for the graphics device again.
+    pub may_retry: RwSignal<bool>,
     /// How the strip of heads lies on its canvas; set by the strip, read by the driver.
     pub strip: RwSignal<StripGrid>,
     /// Embedded page: only the map and chosen controls.
@@ -55,6 +57,7 @@ impl AppState {
             sigma: RwSignal::new(Arc::from([])),
             problems: RwSignal::default(),
             dragging: RwSignal::default(),
+            may_retry: RwSignal::default(),
             strip: RwSignal::default(),
             embedded,
         }
@@ -125,16 +128,41 @@ pub struct LoadedLayer {
     pub tokens: Arc<[String]>,
 }
 
-/// The engine.
+/// Which engine draws. From the first answer on there always is one.
 #[derive(Clone, Debug, Default)]
 pub enum EngineState {
     /// Asking for an adapter and a device.
     #[default]
     Probing,
-    /// Drawing.
-    Ready(Capabilities),
-    /// Not drawing, and why.
-    Failed(EngineError),
+    /// The graphics device draws.
+    Gpu(Capabilities),
+    /// It is lost, and the CPU's first picture is on its way.
+    Lost(EngineError),
+    /// The CPU draws while the device is asked for again.
+    Recovering(EngineError),
+    /// The CPU draws, and why.
+    Cpu(EngineError),
+}
+
+impl EngineState {
+    /// The word for host pages and style sheets.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Probing => "probing",
+            Self::Gpu(_) => "gpu",
+            Self::Lost(_) => "lost",
+            Self::Recovering(_) => "recovering",
+            Self::Cpu(_) => "cpu",
+        }
+    }
+
+    /// Why the graphics device does not draw.
+    pub fn trouble(&self) -> Option<&EngineError> {
+        match self {
+            Self::Probing | Self::Gpu(_) => None,
+            Self::Lost(why) | Self::Recovering(why) | Self::Cpu(why) => Some(why),
+        }
+    }
 }
 
 /// One cell in f64 on the CPU, from the same q, k, P, s as the picture.

@@ -2,13 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::engine::EngineError;
 use crate::ui::derived::{Derived, Sizes, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::memo;
-use crate::ui::problems;
 use crate::ui::reach::Reach;
 use crate::ui::state::{AppState, EngineState};
+use crate::ui::{driver, problems};
 use crate::words::{number, page as words};
 
 /// Engine, GPU time, L, H, d, keys per row.
@@ -16,47 +15,27 @@ use crate::words::{number, page as words};
 pub fn Status() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let engine = move || {
-        let lang = lang.get();
-        app.engine.with(|engine| match engine {
-            EngineState::Probing => words::ENGINE_PROBING.pick(lang).to_owned(),
-            EngineState::Ready(can) => {
-                let text = if can.software {
-                    words::ENGINE_SOFTWARE
-                } else {
-                    words::ENGINE_READY
-                };
-                text.fill(
-                    lang,
-                    &[("backend", &can.backend), ("adapter", &can.adapter)],
-                )
-            }
-            EngineState::Failed(error) => {
-                let why = problems::short_reason(error, lang);
-                words::ENGINE_FAILED.fill(lang, &[("why", why)])
-            }
-        })
-    };
-    let mark = move || {
-        app.engine.with(|engine| match engine {
-            EngineState::Probing | EngineState::Failed(EngineError::EmptyCanvas) => {
-                "mark is-waiting"
-            }
-            EngineState::Ready(_) => "mark is-ready",
-            EngineState::Failed(_) => "mark is-failed",
-        })
-    };
     let time = move || {
         app.report.with(|report| report.gpu_ms).map_or_else(
             || "–".to_owned(),
             |ms| format!("{} ms", number::fixed(ms, if ms < 10.0 { 2 } else { 1 })),
         )
     };
+    let on_cpu = move || app.engine.with(|engine| engine.trouble().is_some());
     let no_timer = move || {
-        let timers = app
-            .engine
-            .with(|e| matches!(e, EngineState::Ready(can) if can.timestamps));
+        let timers = app.engine.with(|engine| match engine {
+            EngineState::Gpu(can) => can.timestamps,
+            _ => engine.trouble().is_some(),
+        });
         (!timers).then(|| words::GPU_TIME_NONE.pick(lang.get()))
+    };
+    let timed = move || {
+        let text = if on_cpu() {
+            words::CPU_TIME
+        } else {
+            words::GPU_TIME
+        };
+        text.pick(lang.get())
     };
     let keys = memo(move || app.scene.with(|s| Reach::of(s, sizes.get().seq_len).keys()));
     let size = move |name: &'static str, value: fn(Sizes) -> u32| {
@@ -70,17 +49,68 @@ pub fn Status() -> View {
     };
     view! {
         <footer class="status" aria-label=t(words::STATUS)>
-            <span class="fact engine">
-                <span class=mark aria-hidden="true"></span>
-                <span class="engine-name" title=engine>{engine}</span>
-            </span>
+            <Badge />
             <span class="fact" title=no_timer>
-                {t(words::GPU_TIME)} " " <b class="time">{time}</b>
+                {timed} " " <b class="time">{time}</b>
             </span>
             {size("L", |s| s.seq_len)}
             {size("H", |s| s.heads)}
             {size("d", Sizes::model_dim)}
             <span class="fact">{t(words::KEYS_PER_ROW)} " " <b>{move || keys.get()}</b></span>
         </footer>
+    }
+}
+
+/// Which engine draws, and why.
+#[component(transparent)]
+pub fn Badge() -> View {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let name = move || {
+        let lang = lang.get();
+        app.engine.with(|engine| match engine {
+            EngineState::Probing => words::ENGINE_PROBING.pick(lang).to_owned(),
+            EngineState::Gpu(can) => {
+                let text = if can.software {
+                    words::ENGINE_SOFTWARE
+                } else {
+                    words::ENGINE_READY
+                };
+                text.fill(
+                    lang,
+                    &[("backend", &can.backend), ("adapter", &can.adapter)],
+                )
+            }
+            EngineState::Recovering(_) => words::ENGINE_RECOVERING.pick(lang).to_owned(),
+            EngineState::Lost(why) | EngineState::Cpu(why) => {
+                let why = problems::short_reason(why, lang);
+                words::ENGINE_CPU.fill(lang, &[("why", why)])
+            }
+        })
+    };
+    let why = move || {
+        let lang = lang.get();
+        app.engine.with(|engine| {
+            let why = engine.trouble();
+            why.map_or_else(name, |why| problems::engine_sentence(why, lang))
+        })
+    };
+    let mark = move || {
+        app.engine.with(|engine| match engine {
+            EngineState::Probing => "mark is-waiting",
+            EngineState::Gpu(_) => "mark is-ready",
+            _ => "mark is-spare",
+        })
+    };
+    view! {
+        <span class="fact engine" role="status">
+            <span class=mark aria-hidden="true"></span>
+            <span class="engine-name" title=why>{name}</span>
+            <Show when=move || app.may_retry.get()>
+                <button type="button" class="quiet" on:click=move |_| driver::retry_gpu()>
+                    {t(words::GPU_AGAIN)}
+                </button>
+            </Show>
+        </span>
     }
 }

@@ -1,5 +1,5 @@
 //! The worker: the same module, started a second time off the main thread, in which
-//! [`Calculator`] answers. Where no worker can be had (an old browser, a strict host page) the
+//! [`Calculator`] answers. The CPU engine has one of its own. Where no worker can be had (an old browser, a strict host page) the
 //! calculator answers on the main thread, slower but with the same numbers.
 
 use std::cell::RefCell;
@@ -26,6 +26,8 @@ pub struct Client {
 
 #[derive(Default)]
 struct Inner {
+    /// The module that answers in the worker: "" is this one.
+    module: &'static str,
     state: State,
     next: u32,
     open: Vec<(u32, oneshot::Sender<Reply>)>,
@@ -42,7 +44,7 @@ enum State {
     /// Answering.
     Running(Handle),
     /// No worker to be had: the calculator is here.
-    Here(Calculator),
+    Here(Box<Calculator>),
 }
 
 impl Default for State {
@@ -72,6 +74,13 @@ impl Inner {
 }
 
 impl Client {
+    /// The page's side of the CPU engine, which is a module of its own.
+    pub fn of_painter() -> Self {
+        let client = Self::default();
+        client.inner.borrow_mut().module = "cpu";
+        client
+    }
+
     /// Asks the calculator; the answer comes whenever it is there.
     pub async fn ask(&self, ask: Ask, blobs: Vec<Blob>) -> Reply {
         self.release();
@@ -109,12 +118,24 @@ impl Client {
                 worker,
                 waiting: VecDeque::new(),
             },
-            Err(_) => State::Here(Calculator::default()),
+            Err(_) => self.without_worker(),
         };
         self.inner.borrow_mut().state = state;
         for (number, ask, blobs) in waiting {
             self.deliver(number, ask, blobs);
         }
+    }
+
+    /// Ends the worker; what is open stays without an answer of its own.
+    pub fn close(&self) {
+        let (state, open) = {
+            let mut inner = self.inner.borrow_mut();
+            (
+                std::mem::take(&mut inner.state),
+                std::mem::take(&mut inner.open),
+            )
+        };
+        drop((state, open));
     }
 
     fn deliver(&self, number: u32, ask: Ask, blobs: Vec<Blob>) {
@@ -125,7 +146,7 @@ impl Client {
             }
             State::Running(handle) => {
                 if post(
-                    |m| handle.worker.post_message(m),
+                    |m, t| handle.worker.post_message_with_transfer(m, t),
                     number,
                     &ask.to_text(),
                     &blobs,
@@ -158,14 +179,31 @@ impl Client {
         });
     }
 
-    fn start(&self) -> Result<Handle, JsValue> {
-        let module = Reflect::get(&js_sys::global(), &"attnscopeModule".into())?;
-        if module.is_undefined() {
-            return Err("the module was not handed over".into());
+    /// The calculator can be here; the CPU engine's module is not, and waits to be asked again.
+    fn without_worker(&self) -> State {
+        if self.inner.borrow().module.is_empty() {
+            State::Here(Box::default())
+        } else {
+            self.inner.borrow_mut().open.clear();
+            State::default()
         }
+    }
+
+    fn start(&self) -> Result<Handle, JsValue> {
+        let name = self.inner.borrow().module;
+        // Another module fetches itself.
+        let (glue, module) = if name.is_empty() {
+            let module = Reflect::get(&js_sys::global(), &"attnscopeModule".into())?;
+            if module.is_undefined() {
+                return Err("the module was not handed over".into());
+            }
+            ("attnscope.js".to_owned(), module)
+        } else {
+            (format!("{name}.js"), JsValue::UNDEFINED)
+        };
         let document = leptos::prelude::document();
         let base = document.base_uri()?.unwrap_or_default();
-        let glue = Url::new_with_base("attnscope.js", &base)?.href();
+        let glue = Url::new_with_base(&glue, &base)?.href();
         // A blob, because in a sandboxed frame no script of any address is of the same origin; a
         // classic worker with import(), because there Chromium fails module workers from blobs. A
         // failed import is thrown again where the page hears of it.
@@ -219,15 +257,17 @@ impl Client {
 
     /// The worker could not start, or died: what waits is answered here, what it had is lost.
     fn fall_back(&self) {
+        let state = self.without_worker();
         let waiting = {
             let mut inner = self.inner.borrow_mut();
-            let old = std::mem::replace(&mut inner.state, State::Here(Calculator::default()));
-            match old {
-                State::Idle(waiting) | State::Starting { waiting, .. } => waiting,
-                State::Running(_) | State::Here(_) => {
-                    inner.open.clear();
-                    VecDeque::new()
-                }
+            let old = std::mem::replace(&mut inner.state, state);
+            if let (State::Idle(waiting) | State::Starting { waiting, .. }, "") =
+                (old, inner.module)
+            {
+                waiting
+            } else {
+                inner.open.clear();
+                VecDeque::new()
             }
         };
         for (number, ask, blobs) in waiting {
@@ -236,12 +276,17 @@ impl Client {
     }
 }
 
-/// In the worker: answers until the page is gone. Returns false when this is no worker.
+/// In the calculator's worker: answers until the page is gone. Returns false when this is none.
 pub fn serve() -> bool {
+    let mut calculator = Calculator::default();
+    answer_with(move |ask, blobs| calculator.answer(&ask, blobs))
+}
+
+/// Answers what the page asks of this worker; returns false when this is none.
+pub fn answer_with(mut answer: impl FnMut(Ask, &[Blob]) -> Reply + 'static) -> bool {
     let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else {
         return false;
     };
-    let mut calculator = Calculator::default();
     let out = scope.clone();
     let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         let Some((number, message, blobs)) = read(&event) else {
@@ -252,10 +297,15 @@ pub fn serve() -> bool {
                 let why = format!("question not understood: {message}");
                 (Answer::Failed(why), Vec::new())
             },
-            |ask| calculator.answer(&ask, &blobs),
+            |ask| answer(ask, &blobs),
         );
         // A page that cannot be answered is gone.
-        let _ = post(|m| out.post_message(m), number, &answer.to_text(), &blobs);
+        let _ = post(
+            |m, t| out.post_message_with_transfer(m, t),
+            number,
+            &answer.to_text(),
+            &blobs,
+        );
     });
     scope.set_onmessage(Some(heard.as_ref().unchecked_ref()));
     // The worker lives as long as its closure.
@@ -265,7 +315,7 @@ pub fn serve() -> bool {
 }
 
 fn post(
-    send: impl FnOnce(&JsValue) -> Result<(), JsValue>,
+    send: impl FnOnce(&JsValue, &JsValue) -> Result<(), JsValue>,
     number: u32,
     message: &str,
     blobs: &[Blob],
@@ -274,11 +324,16 @@ fn post(
         .iter()
         .map(|blob| Uint8Array::from(blob.as_slice()))
         .collect();
+    // They are copies of ours already: the other side gets them and not copies of them.
+    let buffers: Array = arrays
+        .iter()
+        .map(|array| array.unchecked_into::<Uint8Array>().buffer())
+        .collect();
     let object = Object::new();
     Reflect::set(&object, &"number".into(), &number.into())?;
     Reflect::set(&object, &"text".into(), &message.into())?;
     Reflect::set(&object, &"blobs".into(), &arrays)?;
-    send(&object)
+    send(&object, &buffers)
 }
 
 fn read(event: &MessageEvent) -> Option<(u32, String, Vec<Blob>)> {

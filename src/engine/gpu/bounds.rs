@@ -12,7 +12,7 @@ pub(super) fn unit_address(bias: Option<&PositionBias>) -> Option<usize> {
 }
 
 /// `frame` with head, rectangle and texels inside the layer, whatever was asked for.
-pub(super) fn within_bounds(frame: &Frame) -> Frame {
+pub(crate) fn within_bounds(frame: &Frame) -> Frame {
     let mut frame = frame.clone();
     let len = (frame.layer.seq_len as u32).max(1);
     let width = (frame.layer.model_dim() as u32).max(1);
@@ -37,7 +37,7 @@ pub(super) fn within_bounds(frame: &Frame) -> Frame {
 }
 
 /// Whether what depends on the Frame and not only on the layer fits the device.
-pub(super) fn check_frame(frame: &Frame, binding: u64, buffer: u64) -> Result<(), EngineError> {
+pub(crate) fn check_frame(frame: &Frame, binding: u64, buffer: u64) -> Result<(), EngineError> {
     let texel_bytes = 8;
     if let Some(map) = &frame.map {
         let texels = u64::from(map.texel_rows) * u64::from(map.texel_cols);

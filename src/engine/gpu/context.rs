@@ -18,6 +18,7 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Troubles {
     lost: Mutex<Option<EngineError>>,
+    on_loss: Mutex<Option<fn()>>,
     fault: Mutex<Option<EngineError>>,
 }
 
@@ -44,6 +45,15 @@ impl Troubles {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get_or_insert(EngineError::DeviceLost(why));
+        let tell = *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tell) = tell {
+            tell();
+        }
+    }
+
+    /// Calls `tell` when the device is lost.
+    pub fn on_loss(&self, tell: fn()) {
+        *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
     }
 
     fn fault(&self, what: String) {

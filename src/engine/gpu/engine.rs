@@ -167,6 +167,11 @@ impl GpuEngine {
         self.context.troubles.take_fault()
     }
 
+    /// Calls `tell` when the device is lost.
+    pub fn on_loss(&self, tell: fn()) {
+        self.context.troubles.on_loss(tell);
+    }
+
     /// Makes the pipelines of the first picture before its numbers are there.
     pub fn warm_up(&mut self) {
         for kernel in [Kernel::Linear, Kernel::Stats, Kernel::Map] {

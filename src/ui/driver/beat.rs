@@ -93,6 +93,14 @@ impl Beat {
         self.changed = now;
     }
 
+    /// Another engine draws from now on, and counts its frames anew.
+    pub fn restart(&mut self, now: f64) {
+        self.flights.clear();
+        (self.newest, self.reported) = (0, 0);
+        (self.more, self.reporting, self.notice) = (false, false, None);
+        self.changed(now);
+    }
+
     /// Whether an animation frame must be asked for.
     pub fn ask(&mut self) -> bool {
         !std::mem::replace(&mut self.asked, true)

@@ -7,7 +7,8 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlCanvasElement, ResizeObserver};
 
-use crate::engine::gpu::{GpuEngine, Slot};
+use super::drawer::Drawer;
+use crate::engine::gpu::Slot;
 use crate::engine::{Engine, EngineError};
 
 /// The canvases of the page.
@@ -44,6 +45,8 @@ struct Canvas {
     /// Element in device pixels.
     extent: (u32, u32),
     attached: bool,
+    /// Whether an engine has had it: another kind of context needs another element.
+    used: bool,
     observer: ResizeObserver,
     _seen: Closure<dyn FnMut()>,
 }
@@ -82,7 +85,7 @@ impl Canvases {
         &mut self,
         slot: CanvasSlot,
         element: HtmlCanvasElement,
-        engine: Option<&mut GpuEngine>,
+        engine: Option<&mut Drawer>,
     ) {
         let seen = Closure::<dyn FnMut()>::new(super::resized);
         let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) else {
@@ -94,6 +97,7 @@ impl Canvases {
             size: (0, 0),
             extent: (0, 0),
             attached: false,
+            used: false,
             observer,
             _seen: seen,
         };
@@ -110,7 +114,7 @@ impl Canvases {
     }
 
     /// A canvas has gone.
-    pub fn detach(&mut self, slot: CanvasSlot, engine: Option<&mut GpuEngine>) {
+    pub fn detach(&mut self, slot: CanvasSlot, engine: Option<&mut Drawer>) {
         self.slots[slot as usize] = None;
         if let Some(engine) = engine {
             engine.detach(slot.into());
@@ -118,7 +122,7 @@ impl Canvases {
     }
 
     /// An engine has come.
-    pub fn attach_all(&mut self, engine: &mut GpuEngine) {
+    pub fn attach_all(&mut self, engine: &mut Drawer) {
         for slot in SLOTS {
             if let Some(canvas) = &mut self.slots[slot as usize] {
                 canvas.size = (0, 0);
@@ -133,15 +137,12 @@ impl Canvases {
     ///
     /// # Errors
     /// When the device cannot have a texture of that size.
-    pub fn settle(
-        &mut self,
-        engine: &mut GpuEngine,
-        cells: Option<u32>,
-    ) -> Result<bool, EngineError> {
+    pub fn settle(&mut self, engine: &mut Drawer, cells: Option<u32>) -> Result<bool, EngineError> {
         let ratio = window().device_pixel_ratio();
         let measure = std::mem::take(&mut self.moved) || ratio.to_bits() != self.ratio.to_bits();
         self.ratio = ratio;
         let software = engine.capabilities().software;
+        let cpu = engine.is_cpu();
         let mut any = false;
         for slot in SLOTS {
             let Some(canvas) = &mut self.slots[slot as usize] else {
@@ -153,15 +154,21 @@ impl Canvases {
             let size = match (slot, cells) {
                 (CanvasSlot::Map, Some(cells)) if software => {
                     let (width, height) = canvas.extent;
-                    (sparing(width, cells), sparing(height, cells))
+                    let fine = if cpu { cells.max(SPARING) } else { u32::MAX };
+                    (
+                        sparing(width, cells).min(fine),
+                        sparing(height, cells).min(fine),
+                    )
                 }
                 _ => canvas.extent,
             };
             if size != canvas.size && canvas.attached {
                 canvas.size = size;
-                // A buffer without extent is an error to Firefox even when nothing is drawn to it.
-                canvas.element.set_width(size.0.max(1));
-                canvas.element.set_height(size.1.max(1));
+                if !cpu {
+                    // A buffer without extent is an error to Firefox even when nothing is drawn.
+                    canvas.element.set_width(size.0.max(1));
+                    canvas.element.set_height(size.1.max(1));
+                }
                 engine.resize(slot.into(), size.0, size.1)?;
                 any = true;
             }
@@ -215,7 +222,16 @@ impl Canvases {
 }
 
 impl Canvas {
-    fn open(&mut self, slot: CanvasSlot, engine: &mut GpuEngine) {
+    fn open(&mut self, slot: CanvasSlot, engine: &mut Drawer) {
+        if std::mem::replace(&mut self.used, true)
+            && let Ok(fresh) = self.element.clone_node()
+            && self.element.replace_with_with_node_1(&fresh).is_ok()
+            && let Ok(fresh) = fresh.dyn_into::<HtmlCanvasElement>()
+        {
+            self.observer.disconnect();
+            self.observer.observe(&fresh);
+            self.element = fresh;
+        }
         self.attached = engine
             .attach_canvas(slot.into(), self.element.clone())
             .is_ok();

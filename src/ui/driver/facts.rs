@@ -9,12 +9,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::Later;
+use super::drawer::Drawer;
 use crate::attention::layer::Layer;
 use crate::attention::project::Projected;
 use crate::attention::reference::Head;
 use crate::attention::summary::Summary;
 use crate::engine::Engine;
-use crate::engine::gpu::GpuEngine;
 use crate::scene::resolve::Sizes;
 use crate::scene::{Scene, View};
 use crate::ui::calc::{self, Answer, Ask};
@@ -75,7 +75,7 @@ impl Facts {
     }
 
     /// The hand rests.
-    pub fn rest(&mut self, engine: &mut GpuEngine, dirty: bool) {
+    pub fn rest(&mut self, engine: &mut Drawer, dirty: bool) {
         if let Some((key, _)) = self.present()
             && self.asked.as_ref() != Some(&key)
             && !*self.open.borrow()
@@ -228,7 +228,7 @@ impl Facts {
     }
 
     /// Reads the map back and puts the cell's drawn value beside its computed one.
-    fn read_drawn(&self, engine: &mut GpuEngine) {
+    fn read_drawn(&self, engine: &mut Drawer) {
         let state = self.state;
         let Some(cell) = state.cell.get_untracked() else {
             return;

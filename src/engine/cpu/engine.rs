@@ -1,0 +1,335 @@
+//! [`CpuEngine`]: the last Frame, what is there of it, and what is left to do, in pieces short
+//! enough to make way for a newer Frame.
+
+use attnscope_kernels::tile::{Matrix, linear};
+
+use crate::attention::layer::Input;
+use crate::engine::gpu::bounds::{check_frame, within_bounds};
+use crate::engine::gpu::done::Done;
+use crate::engine::gpu::jobs::{Job, Part, Planner, Rows, Step, Work, low_rank};
+use crate::engine::plan::{Pass, Plan};
+use crate::engine::sizes::{Allowed, Sizes, StatSizes};
+use crate::engine::{EngineError, Frame, FrameReport, MapValues};
+
+use super::maps::Cursor;
+use super::outputs::{Outputs, Which};
+use super::paint::Picture;
+use super::texels::Texels;
+
+/// Multiply-adds of one piece: 10 to 30 ms.
+pub(super) const BUDGET: u64 = 40_000_000;
+
+/// The last Frame and the state of its results.
+pub(super) struct Shown {
+    pub(super) frame: Frame,
+    pub(super) sizes: Sizes,
+    done: Done,
+}
+
+/// Sizes in pixels of the three pictures, and pixels from one hatch line to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Targets {
+    /// Width and height by [`Slot`](crate::engine::gpu::Slot); zero is not drawn.
+    pub sizes: [(u32, u32); 3],
+    /// Pixels from one hatch line to the next.
+    pub hatch_step: f32,
+}
+
+/// The engine. It does nothing by itself: [`CpuEngine::step`] does one piece.
+#[derive(Default)]
+pub struct CpuEngine {
+    pub(super) shown: Option<Shown>,
+    work: Work,
+    /// q, k, v by head, `[L, d_h]`.
+    pub(super) heads: [Vec<Vec<f32>>; 3],
+    pub(super) outputs: Outputs,
+    pub(super) map: Texels,
+    pub(super) strip: Vec<Texels>,
+    pub(super) output: [Texels; 2],
+    pub(super) cursor: Option<Cursor>,
+    /// Whether a first, coarse map is to be made.
+    coarse: bool,
+    /// Whether small maps are not drawn yet.
+    strip_waits: bool,
+    pub(super) targets: Targets,
+    pub(super) pictures: [Option<Picture>; 3],
+}
+
+impl CpuEngine {
+    /// Takes `frame` over: forgets what is stale of the last one and plans what is left.
+    ///
+    /// # Errors
+    /// [`EngineError::TooLarge`]; the last picture stays.
+    pub fn draw(&mut self, frame: &Frame, targets: Targets) -> Result<(), EngineError> {
+        let frame = within_bounds(frame);
+        let sizes = check(&frame)?;
+        let plan = Plan::between(self.shown.as_ref().map(|s| &s.frame), &frame);
+        let mut done = match self.shown.take() {
+            Some(shown) if !plan.contains(Pass::Layer) => shown.done,
+            _ => {
+                let none = vec![Vec::new(); sizes.heads];
+                self.heads = [none.clone(), none.clone(), none];
+                self.outputs = Outputs::default();
+                self.output = Default::default();
+                Done::nothing(sizes.heads, sizes.heads)
+            }
+        };
+        done.forget(plan);
+        for (at, drawn) in [
+            &mut done.map_drawn,
+            &mut done.strip_drawn,
+            &mut done.output_drawn,
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            *drawn &= self.targets.sizes[at] == targets.sizes[at];
+        }
+        self.targets = targets;
+        self.cursor = None;
+        self.shown = Some(Shown { frame, sizes, done });
+        self.schedule();
+        Ok(())
+    }
+
+    fn schedule(&mut self) {
+        let Some(Shown { frame, sizes, done }) = &self.shown else {
+            return;
+        };
+        // Normalisers are made with their rows: nothing is kept of them.
+        let stats = StatSizes {
+            slots: sizes.heads,
+            ..StatSizes::new(sizes.seq_len, sizes.heads, &frame.config)
+        };
+        let mut done = done.clone();
+        done.stats = (0..sizes.heads as u32).map(Some).collect();
+        self.work = Planner {
+            frame,
+            sizes,
+            stats: &stats,
+            budget: BUDGET,
+        }
+        .work(&done);
+        let map = self
+            .work
+            .front
+            .iter()
+            .filter(|s| matches!(s.job, Job::Map(_)));
+        self.coarse = map.map(|step| step.cost).sum::<u64>() > 2 * BUDGET;
+    }
+
+    /// Does one piece of what is left, the large map before the rest. Returns whether more is left.
+    pub fn step(&mut self) -> bool {
+        let more = self.piece();
+        // Several heads of a piece are drawn at once.
+        if std::mem::take(&mut self.strip_waits)
+            && let Some(shown) = self.shown.take()
+        {
+            self.draw_strip(&shown);
+            self.shown = Some(shown);
+        }
+        more
+    }
+
+    fn piece(&mut self) -> bool {
+        let mut left = BUDGET as i64;
+        while left > 0 {
+            let front = !self.work.front.is_empty();
+            let queue = if front {
+                &self.work.front
+            } else {
+                &self.work.back
+            };
+            let Some(next) = queue.front().copied() else {
+                return false;
+            };
+            if self.coarse && matches!(next.job, Job::Map(_)) {
+                self.coarse = false;
+                self.coarse_map();
+                self.draw_map();
+                return true;
+            }
+            if self.run(next.job, &mut left) {
+                if front {
+                    self.work.front.pop_front();
+                } else {
+                    self.work.back.pop_front();
+                }
+                self.note(next.job);
+                left -= self.cost(next);
+                if front && self.work.front.is_empty() {
+                    break; // The large map is shown before anything else is begun.
+                }
+            } else if matches!(next.job, Job::Map(_)) {
+                // A long map is seen as it comes.
+                self.draw_map();
+            }
+        }
+        !(self.work.front.is_empty() && self.work.back.is_empty())
+    }
+
+    /// What a step that was done whole has cost, where that is not taken off as it is done.
+    fn cost(&self, step: Step) -> i64 {
+        match (step.job, &self.shown) {
+            (Job::LowRank(rows), Some(shown)) => {
+                let d = shown.sizes.heads * shown.sizes.head_dim;
+                let rank = low_rank(&shown.frame).map_or(d, |rank| d.min(rank as usize));
+                i64::from(rows.1 - rows.0) * (d * rank) as i64
+            }
+            (
+                Job::Bias(..) | Job::Stats(..) | Job::Partial(..) | Job::Map(_) | Job::Strip(..),
+                _,
+            ) => 0,
+            _ => step.cost as i64,
+        }
+    }
+
+    /// Whether a part of the large map is left.
+    pub fn is_partial(&self) -> bool {
+        !self.work.front.is_empty()
+    }
+
+    /// Takes the pictures that were drawn since the last call.
+    pub fn take_pictures(&mut self) -> [Option<Picture>; 3] {
+        std::mem::take(&mut self.pictures)
+    }
+
+    /// Numbers of the last Frame, as far as they are there.
+    pub fn report(&self) -> FrameReport {
+        let mut report = FrameReport::default();
+        if let Some(Shown { frame, done, .. }) = &self.shown {
+            if frame.map.is_some() && done.map {
+                report.map_range = self.map.range();
+            }
+            if frame.output.is_some() && done.energy {
+                (report.component_energy, report.output_energy) = self.outputs.energy.clone();
+            }
+        }
+        report
+    }
+
+    /// The values of the large map, after what is left of it was done.
+    pub fn map_values(&mut self) -> MapValues {
+        while self.is_partial() {
+            self.step();
+        }
+        values(&self.map)
+    }
+
+    /// The values of the small map of `head`, after everything that is left was done.
+    pub fn strip_values(&mut self, head: usize) -> Option<MapValues> {
+        while self.step() {}
+        self.strip.get(head).map(values)
+    }
+
+    /// A matrix `[L, d]` of the layer's output, after everything that is left was done. Needs a
+    /// Frame with `output`.
+    pub fn matrix(&mut self, which: Which) -> &[f32] {
+        while self.step() {}
+        match which {
+            Which::Heads => &self.outputs.o,
+            Which::Full => &self.outputs.y,
+            Which::LowRank => &self.outputs.y_low,
+        }
+    }
+
+    fn note(&mut self, job: Job) {
+        if let Some(Shown { frame, sizes, done }) = &mut self.shown {
+            let map_rows = frame.map.as_ref().map_or(0, |m| m.texel_rows);
+            let strip_rows = frame.strip.as_ref().map_or(0, |s| s.texels);
+            done.note(job, sizes.seq_len as u32, map_rows, strip_rows);
+        }
+    }
+
+    /// Does `job`, or as much of it as `left` allows; returns whether it is done.
+    fn run(&mut self, job: Job, left: &mut i64) -> bool {
+        // Out of its place, so that parts of the engine can be written while it is read.
+        let Some(shown) = self.shown.take() else {
+            return true;
+        };
+        let finished = match job {
+            Job::Map(rows) => self.map(&shown, rows, left),
+            Job::Strip(head, rows) => self.small_map(&shown, head as usize, rows, left),
+            _ => {
+                self.run_whole(&shown, job);
+                true
+            }
+        };
+        self.shown = Some(shown);
+        finished
+    }
+
+    fn run_whole(&mut self, shown: &Shown, job: Job) {
+        match job {
+            Job::Project(part, head, rows) => self.project(shown, part, head as usize, rows),
+            Job::Attend(head, rows) => self.attend(shown, head as usize, rows),
+            Job::Full(rows) => self.full(shown, rows),
+            Job::Components(rows) => self.components(shown, rows),
+            Job::LowRank(rows) => {
+                let rank = low_rank(&shown.frame).map_or(usize::MAX, |r| r as usize);
+                let mut y = std::mem::take(&mut self.outputs.y_low);
+                self.sum_components(shown, rows, rank, &mut y);
+                self.outputs.y_low = y;
+            }
+            Job::Energy => self.energy(shown),
+            Job::FullTexels => self.output_texels(shown, false),
+            Job::LowTexels => self.output_texels(shown, true),
+            Job::DrawMap => self.draw_map_of(shown),
+            Job::DrawStrip => self.strip_waits = true,
+            Job::DrawOutput => self.draw_output(shown),
+            // k', v', normalisers and sums of components are made where they are used.
+            Job::Bias(..) | Job::Stats(..) | Job::Partial(..) | Job::Map(_) | Job::Strip(..) => {}
+        }
+    }
+
+    fn project(&mut self, shown: &Shown, part: Part, head: usize, rows: Rows) {
+        let layer = &shown.frame.layer;
+        let (len, dim) = (layer.seq_len, layer.head_dim);
+        let to = &mut self.heads[part as usize][head];
+        match &layer.input {
+            Input::Heads { q, k, v } => {
+                let tensor = [q, k, v][part as usize];
+                tensor.outer(head).clone_into(to);
+            }
+            Input::Hidden { x, w_q, w_k, w_v } => {
+                let d = x.data.len() / len;
+                to.resize(len * dim, 0.0);
+                let rows = rows.0 as usize..rows.1 as usize;
+                if let Some(map) = [w_q, w_k, w_v][part as usize] {
+                    let of = |data| Matrix { data, stride: d };
+                    let at = head * dim;
+                    let bias = map.bias.as_ref().map(|bias| &bias.data[at..]);
+                    let w = of(&map.weight.data[at * d..]);
+                    linear(of(&x.data), w, (dim, d), bias, rows, to);
+                } else {
+                    for i in rows {
+                        let from = i * d + head * dim;
+                        to[i * dim..(i + 1) * dim].copy_from_slice(&x.data[from..from + dim]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sizes of the layer of `frame`, when it can be drawn at all.
+///
+/// # Errors
+/// [`EngineError::TooLarge`].
+pub fn check(frame: &Frame) -> Result<Sizes, EngineError> {
+    // What every graphics device allows: both engines draw the same layers.
+    let allowed = Allowed::default();
+    let sizes = Sizes::new(&frame.layer, allowed)?;
+    check_frame(frame, allowed.binding, allowed.buffer)?;
+    Ok(sizes)
+}
+
+fn values(texels: &Texels) -> MapValues {
+    MapValues {
+        rows: texels.rows as u32,
+        cols: texels.cols as u32,
+        values: texels.values.clone(),
+        // A row without keys is marked by a negative share.
+        visible: texels.shares.iter().map(|share| share.max(0.0)).collect(),
+    }
+}

@@ -1,0 +1,19 @@
+//! The CPU engine: from a [`Frame`](crate::engine::Frame) to the same pictures as the WGSL engine,
+//! in f32 Rust, eight numbers at a time. Its inner loops are the crate `attnscope_kernels`.
+//!
+//! [`engine`] keeps the last Frame and what is left to do, [`rows`] makes weights four rows at a
+//! time, [`maps`] and [`texels`] put cells together, [`outputs`] goes on from the weights, [`paint`]
+//! colours texels, [`wire`] carries Frames to where the engine runs. It knows no thread and no page,
+//! and stores no `[L, L]` matrix either.
+
+pub mod draw;
+pub mod engine;
+pub mod maps;
+pub mod outputs;
+pub mod paint;
+pub mod rows;
+pub mod texels;
+pub mod travel;
+pub mod wire;
+
+pub use engine::CpuEngine;

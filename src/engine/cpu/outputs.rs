@@ -1,0 +1,176 @@
+//! What follows the heads: O, Y, its low-rank twin, energies, and their texels.
+
+use std::ops::Range;
+
+use attnscope_kernels::lanes::LANES;
+use attnscope_kernels::tile::{Matrix, Panels, linear, tile_sum};
+
+use crate::attention::layer::{Linear, Output};
+use crate::engine::gpu::jobs::{Rows, factors, low_rank};
+use crate::scene::Quantity;
+
+use super::engine::{CpuEngine, Shown};
+use super::rows::{GROUP, biased, reach};
+use super::texels::Texels;
+
+/// O, Y, its low-rank twin, T, and the sums of squares of T's and Y's columns.
+#[derive(Default)]
+pub struct Outputs {
+    /// O `[L, d]`.
+    pub o: Vec<f32>,
+    /// Y.
+    pub y: Vec<f32>,
+    /// Low-rank Y.
+    pub y_low: Vec<f32>,
+    /// T.
+    pub t: Vec<f32>,
+    /// ‖T_c‖² by component, and ‖Y‖².
+    pub energy: (Vec<f32>, f32),
+}
+
+/// A matrix of the layer's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// O, heads side by side.
+    Heads,
+    /// Y.
+    Full,
+    /// Y of the low-rank projection.
+    LowRank,
+}
+
+impl CpuEngine {
+    /// Rows of O of one head: weights times v'.
+    pub(super) fn attend(&mut self, shown: &Shown, head: usize, rows: Rows) {
+        let (len, dim) = (shown.sizes.seq_len, shown.sizes.head_dim);
+        let d = shown.sizes.heads * dim;
+        let mut o = std::mem::take(&mut self.outputs.o);
+        o.resize(len * d, 0.0);
+        let made = self.head(shown, head, Quantity::Weights);
+        let value = biased(
+            shown.frame.biases.p_v.as_ref(),
+            head,
+            &self.heads[2][head],
+            dim,
+        );
+        let values = Panels::new(dim, len, &|c, j| value(j, c));
+        let mut group = made.buffers();
+        let (first, end) = (rows.0 as usize, rows.1 as usize);
+        for i in (first..end).step_by(GROUP) {
+            made.make(i, end, &mut group);
+            let reach = reach(&group);
+            for p in 0..values.count() {
+                let width = LANES.min(dim - p * LANES);
+                let weights =
+                    |range: &Range<usize>| group.each_ref().map(|row| &row.values[range.clone()]);
+                let sums = reach
+                    .each_ref()
+                    .map(|range| (weights(range), values.panel(p, range.clone())));
+                for (n, sum) in tile_sum(sums).iter().enumerate().take(end - i) {
+                    let at = (i + n) * d + head * dim + p * LANES;
+                    o[at..at + width].copy_from_slice(&sum[..width]);
+                }
+            }
+        }
+        self.outputs.o = o;
+    }
+
+    /// Y from O, as the layer has it.
+    pub(super) fn full(&mut self, shown: &Shown, rows: Rows) {
+        let d = shown.sizes.heads * shown.sizes.head_dim;
+        let mut y = std::mem::take(&mut self.outputs.y);
+        y.resize(shown.sizes.seq_len * d, 0.0);
+        match &shown.frame.layer.output {
+            Output::Identity => y.copy_from_slice(&self.outputs.o),
+            Output::Factors { .. } => self.sum_components(shown, rows, usize::MAX, &mut y),
+            Output::Full(Linear { weight, bias }) => {
+                let of = |data| Matrix { data, stride: d };
+                let bias = bias.as_ref().map(|b| &*b.data);
+                let rows = rows.0 as usize..rows.1 as usize;
+                linear(
+                    of(&self.outputs.o),
+                    of(&weight.data),
+                    (d, d),
+                    bias,
+                    rows,
+                    &mut y,
+                );
+            }
+        }
+        self.outputs.y = y;
+    }
+
+    /// T = O W_1ᵀ.
+    pub(super) fn components(&mut self, shown: &Shown, rows: Rows) {
+        let Some((w_1, _)) = factors(&shown.frame) else {
+            return;
+        };
+        let stride = shown.sizes.heads * shown.sizes.head_dim;
+        let count = w_1.shape.first().copied().unwrap_or(0);
+        let Outputs { o, t, .. } = &mut self.outputs;
+        t.resize(shown.sizes.seq_len * count, 0.0);
+        let of = |data| Matrix { data, stride };
+        let rows = rows.0 as usize..rows.1 as usize;
+        linear(of(o), of(&w_1.data), (count, stride), None, rows, t);
+    }
+
+    /// Y or its low-rank twin from the first `rank` components.
+    pub(super) fn sum_components(&self, shown: &Shown, rows: Rows, rank: usize, y: &mut Vec<f32>) {
+        let Some((_, w_2)) = factors(&shown.frame) else {
+            return;
+        };
+        let d = shown.sizes.heads * shown.sizes.head_dim;
+        let stride = w_2.shape.get(1).copied().unwrap_or(1);
+        y.resize(shown.sizes.seq_len * d, 0.0);
+        let bias = match &shown.frame.layer.output {
+            Output::Full(Linear { bias, .. }) | Output::Factors { bias, .. } => bias.as_ref(),
+            Output::Identity => None,
+        };
+        let of = |data| Matrix { data, stride };
+        let rows = rows.0 as usize..rows.1 as usize;
+        linear(
+            of(&self.outputs.t),
+            of(&w_2.data),
+            (d, stride.min(rank)),
+            bias.map(|b| &*b.data),
+            rows,
+            y,
+        );
+    }
+
+    pub(super) fn energy(&mut self, shown: &Shown) {
+        let d = shown.sizes.heads * shown.sizes.head_dim;
+        let Outputs { y, t, energy, .. } = &mut self.outputs;
+        let count = factors(&shown.frame).map_or(0, |(w_1, _)| w_1.shape[0]);
+        let all: f64 = squares(y, d).iter().sum();
+        let components = squares(t, count).iter().map(|&e| e as f32).collect();
+        *energy = (components, all as f32);
+    }
+
+    /// Texels of Y (below) or of its low-rank twin (above).
+    pub(super) fn output_texels(&mut self, shown: &Shown, upper: bool) {
+        let Some(view) = &shown.frame.output else {
+            return;
+        };
+        let d = shown.sizes.heads * shown.sizes.head_dim;
+        let matrix = if upper && low_rank(&shown.frame).is_some() {
+            &self.outputs.y_low
+        } else {
+            &self.outputs.y
+        };
+        let texels = (view.texel_rows, view.texel_cols);
+        let made = Texels::of_matrix(matrix, (shown.sizes.seq_len, d), texels);
+        self.output[usize::from(!upper)] = made;
+    }
+}
+
+/// Sum of squares of every column.
+fn squares(matrix: &[f32], cols: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; cols];
+    for row in matrix.chunks_exact(cols.max(1)) {
+        for (sum, &x) in sums.iter_mut().zip(row) {
+            *sum += f64::from(x) * f64::from(x);
+        }
+    }
+    sums
+}

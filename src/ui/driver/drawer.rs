@@ -1,0 +1,118 @@
+//! The engine that draws: on the graphics device, or on the CPU.
+
+use web_sys::HtmlCanvasElement;
+
+use super::remote::Remote;
+use crate::engine::gpu::{GpuEngine, Slot};
+use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+
+/// One of the two.
+pub enum Drawer {
+    /// WGSL. Boxed: it is much larger than the other.
+    Gpu(Box<GpuEngine>),
+    /// Rust, in a worker.
+    Cpu(Remote),
+}
+
+impl Drawer {
+    /// Whether it is the one on the CPU.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self, Self::Cpu(_))
+    }
+
+    /// Draws `slot` to a canvas from the next [`Drawer::resize`] on.
+    ///
+    /// # Errors
+    /// When the canvas gives no WebGPU context.
+    pub fn attach_canvas(
+        &mut self,
+        slot: Slot,
+        canvas: HtmlCanvasElement,
+    ) -> Result<(), EngineError> {
+        match self {
+            Self::Gpu(engine) => engine.attach_canvas(slot, canvas)?,
+            Self::Cpu(engine) => engine.attach_canvas(slot, canvas),
+        }
+        Ok(())
+    }
+
+    /// Draws `slot` no more.
+    pub fn detach(&mut self, slot: Slot) {
+        match self {
+            Self::Gpu(engine) => engine.detach(slot),
+            Self::Cpu(engine) => engine.detach(slot),
+        }
+    }
+
+    /// Gives the picture of `slot` another size.
+    ///
+    /// # Errors
+    /// When the device has no such texture.
+    pub fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
+        match self {
+            Self::Gpu(engine) => engine.resize(slot, width, height)?,
+            Self::Cpu(engine) => engine.resize(slot, width, height),
+        }
+        Ok(())
+    }
+
+    /// Device pixels per CSS pixel.
+    pub fn set_pixel_ratio(&mut self, ratio: f32) {
+        match self {
+            Self::Gpu(engine) => engine.set_pixel_ratio(ratio),
+            Self::Cpu(engine) => engine.set_pixel_ratio(ratio),
+        }
+    }
+
+    fn any(&self) -> &dyn Engine {
+        match self {
+            Self::Gpu(engine) => &**engine,
+            Self::Cpu(engine) => engine,
+        }
+    }
+
+    fn any_mut(&mut self) -> &mut dyn Engine {
+        match self {
+            Self::Gpu(engine) => &mut **engine,
+            Self::Cpu(engine) => engine,
+        }
+    }
+}
+
+impl Engine for Drawer {
+    fn capabilities(&self) -> &Capabilities {
+        self.any().capabilities()
+    }
+
+    fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {
+        self.any_mut().draw(frame)
+    }
+
+    fn idle(&mut self) -> bool {
+        self.any_mut().idle()
+    }
+
+    fn is_partial(&self) -> bool {
+        self.any().is_partial()
+    }
+
+    fn finished(&self) -> u64 {
+        self.any().finished()
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.any().in_flight()
+    }
+
+    fn report(&mut self) -> Local<Result<FrameReport, EngineError>> {
+        self.any_mut().report()
+    }
+
+    fn read_map(&mut self) -> Local<Result<MapValues, EngineError>> {
+        self.any_mut().read_map()
+    }
+
+    fn lost(&self) -> Option<EngineError> {
+        self.any().lost()
+    }
+}

@@ -1,0 +1,181 @@
+//! Which engine draws: the graphics device where there is one, the CPU where there is none, when it
+//! is lost, and until it answers. Nothing that the reader set depends on either.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::drawer::Drawer;
+use super::remote::Remote;
+use super::{now, wake, with};
+use crate::engine::gpu::{GpuEngine, Options};
+use crate::engine::recovery::Recovery;
+use crate::engine::{Engine, EngineError};
+use crate::ui::problem::Problem;
+use crate::ui::state::{AppState, EngineState};
+
+/// A browser that has not answered for so long may never do.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// What is known about asking for a device.
+#[derive(Default)]
+pub struct Engines {
+    /// Number of the newest question; answers to older ones are let go.
+    attempt: u32,
+    recovery: Recovery,
+    /// Since when the device draws.
+    since: f64,
+}
+
+/// Asks for a graphics device. The CPU draws when there is none, and while there is no answer.
+pub fn probe(state: AppState) {
+    let attempt = with(|driver| {
+        driver.engines.attempt += 1;
+        driver.engines.attempt
+    });
+    spawn_local(async move {
+        let opened = GpuEngine::new(Options::default()).await;
+        if !is_newest(attempt) {
+            return;
+        }
+        match opened {
+            Ok(engine) => use_gpu(state, engine),
+            Err(why) => use_cpu(state, why),
+        }
+    });
+    set_timeout(
+        move || {
+            let waits = state.engine.with_untracked(|engine| {
+                matches!(engine, EngineState::Probing | EngineState::Recovering(_))
+            });
+            if waits && is_newest(attempt) {
+                use_cpu(state, EngineError::NoAnswer);
+            }
+        },
+        ANSWER,
+    );
+}
+
+fn is_newest(attempt: Option<u32>) -> bool {
+    with(|driver| driver.engines.attempt) == attempt
+}
+
+fn use_gpu(state: AppState, engine: GpuEngine) {
+    engine.on_loss(wake);
+    let capabilities = engine.capabilities().clone();
+    swap(|| Drawer::Gpu(Box::new(engine)));
+    with(|driver| {
+        driver.engines.since = now();
+        if let Some(Drawer::Gpu(engine)) = &mut driver.engine {
+            engine.warm_up();
+        }
+    });
+    state.may_retry.set(false);
+    state.engine.set(EngineState::Gpu(capabilities));
+}
+
+fn use_cpu(state: AppState, why: EngineError) {
+    let draws = with(|driver| driver.engine.as_ref().is_some_and(Drawer::is_cpu));
+    if draws != Some(true) {
+        swap(|| Drawer::Cpu(Remote::new()));
+    }
+    let recovery = with(|driver| driver.engines.recovery).unwrap_or_default();
+    let waits = why == EngineError::NoAnswer;
+    state
+        .may_retry
+        .set(recovery.wait().is_some() && why != EngineError::NoWebGpu && !waits);
+    // Only a device that once was there is asked for by the clock.
+    if recovery != Recovery::default() {
+        retry_later(state, recovery);
+    }
+    state.engine.set(EngineState::Cpu(why));
+}
+
+/// The device is of no more use: the CPU draws the same Scene, and the device is asked for again.
+pub fn lose(state: AppState, why: EngineError) {
+    if matches!(why, EngineError::NoCpu(_)) {
+        // Neither draws any more: that is said where it is seen.
+        with(|driver| driver.engine = None);
+        let problem = Problem::Engine(why.clone());
+        state.problems.update(|all| all.push(problem));
+        state.engine.set(EngineState::Cpu(why));
+        return;
+    }
+    swap(|| Drawer::Cpu(Remote::new()));
+    let recovery = with(|driver| {
+        let drew = now() - driver.engines.since;
+        driver.engines.recovery.drew(drew);
+        driver.engines.recovery
+    });
+    state.engine.set(EngineState::Lost(why));
+    let recovery = recovery.unwrap_or_default();
+    state.may_retry.set(recovery.wait().is_some());
+    retry_later(state, recovery);
+}
+
+/// Asks for the device again when its time has come, unless it was asked for meanwhile.
+fn retry_later(state: AppState, recovery: Recovery) {
+    let Some(ms) = recovery.wait() else {
+        return;
+    };
+    let attempt = with(|driver| driver.engines.attempt);
+    set_timeout(
+        move || {
+            if is_newest(attempt) {
+                retry(state);
+            }
+        },
+        Duration::from_millis(ms.into()),
+    );
+}
+
+/// The reader asks for the device again.
+pub fn retry_gpu() {
+    if let Some(state) = with(|driver| driver.state) {
+        retry(state);
+    }
+}
+
+fn retry(state: AppState) {
+    let Some(why) = state.engine.with_untracked(|e| e.trouble().cloned()) else {
+        return;
+    };
+    let left = with(|driver| {
+        let recovery = &mut driver.engines.recovery;
+        let left = recovery.wait().is_some();
+        recovery.tried();
+        left
+    });
+    if left == Some(true) {
+        state.may_retry.set(false);
+        state.engine.set(EngineState::Recovering(why));
+        probe(state);
+    }
+}
+
+/// The CPU engine has answered: after a loss there is a picture again.
+pub fn answered() {
+    let state = with(|driver| driver.state);
+    if let Some(state) = state
+        && let EngineState::Lost(why) = state.engine.get_untracked()
+    {
+        state.engine.set(EngineState::Cpu(why));
+    }
+    wake();
+}
+
+/// Puts another engine in the place of the one that draws.
+fn swap(make: impl FnOnce() -> Drawer) {
+    let old = with(|driver| {
+        let old = driver.engine.replace(make());
+        if let Some(engine) = &mut driver.engine {
+            driver.canvases.attach_all(engine);
+        }
+        driver.beat.restart(now());
+        old
+    });
+    // Not while the driver is borrowed: a device tells at once that it is gone.
+    drop(old);
+    wake();
+}

@@ -1,0 +1,265 @@
+//! The CPU engine from the page's side: Frames go out to a worker, pictures come back and are put on
+//! 2D canvases. One question is open at a time; a Frame that waits is replaced by a newer one.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use leptos::task::spawn_local;
+use wasm_bindgen::{Clamped, JsCast};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+
+use crate::engine::cpu::engine::{Targets, check};
+use crate::engine::cpu::paint::Picture;
+use crate::engine::cpu::wire::Wire;
+use crate::engine::gpu::Slot;
+use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+use crate::ui::calc::{Answer, Ask, Blob};
+use crate::ui::painter::{self, Drawn};
+use crate::ui::worker::Client;
+
+/// Answers that may fail one after the other before the engine stops asking.
+const PATIENCE: u32 = 3;
+
+/// The engine.
+pub struct Remote {
+    capabilities: Capabilities,
+    inner: Shared,
+}
+
+type Shared = Rc<RefCell<Inner>>;
+
+// Independent facts, each asked by its name.
+#[allow(clippy::struct_excessive_bools)]
+#[derive(Default)]
+struct Inner {
+    client: Client,
+    wire: Wire,
+    canvases: [Option<HtmlCanvasElement>; 3],
+    targets: Targets,
+    /// Number of the newest Frame, and the Frame.
+    newest: u64,
+    last: Option<Frame>,
+    /// Whether the newest Frame was not sent yet.
+    waiting: bool,
+    /// Questions without an answer.
+    open: u32,
+    more: bool,
+    partial: bool,
+    finished: u64,
+    failures: u32,
+    report: FrameReport,
+    /// Why there will be no picture.
+    gone: Option<EngineError>,
+    closed: bool,
+}
+
+impl Remote {
+    /// Starts the worker.
+    pub fn new() -> Self {
+        let inner = Inner {
+            client: Client::of_painter(),
+            ..Inner::default()
+        };
+        inner.client.release();
+        Self {
+            capabilities: Capabilities {
+                backend: "CPU".to_owned(),
+                adapter: "WebAssembly".to_owned(),
+                // It works on the cores that the page needs.
+                software: true,
+                timestamps: true,
+                max_seq_len: u32::MAX,
+            },
+            inner: Rc::new(RefCell::new(inner)),
+        }
+    }
+
+    /// Puts the pictures of `slot` on a canvas that has no other context.
+    pub fn attach_canvas(&self, slot: Slot, canvas: HtmlCanvasElement) {
+        self.inner.borrow_mut().canvases[slot as usize] = Some(canvas);
+    }
+
+    /// Draws `slot` no more.
+    pub fn detach(&self, slot: Slot) {
+        let mut inner = self.inner.borrow_mut();
+        inner.canvases[slot as usize] = None;
+        inner.targets.sizes[slot as usize] = (0, 0);
+    }
+
+    /// Gives the pictures of `slot` another size from the next `draw` on.
+    pub fn resize(&self, slot: Slot, width: u32, height: u32) {
+        self.inner.borrow_mut().targets.sizes[slot as usize] = (width, height);
+    }
+
+    /// Device pixels per CSS pixel: marks keep their size on dense screens.
+    pub fn set_pixel_ratio(&self, ratio: f32) {
+        self.inner.borrow_mut().targets.hatch_step = 6.0 * ratio.clamp(1.0, 4.0);
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        let mut inner = self.inner.borrow_mut();
+        inner.closed = true;
+        inner.client.close();
+    }
+}
+
+/// Sends the newest Frame, if it was not sent yet.
+fn send_frame(shared: &Shared) {
+    let mut inner = shared.borrow_mut();
+    if !std::mem::take(&mut inner.waiting) {
+        return;
+    }
+    let (number, targets) = (inner.newest, inner.targets);
+    let Some(frame) = inner.last.clone() else {
+        return;
+    };
+    let blobs = inner.wire.pack(&frame, targets);
+    drop(inner);
+    ask(shared, Ask::Draw, blobs, number);
+}
+
+/// Asks and hears the answer, which belongs to Frame `number`.
+fn ask(shared: &Shared, ask: Ask, blobs: Vec<Blob>, number: u64) {
+    let client = {
+        let mut inner = shared.borrow_mut();
+        inner.open += 1;
+        inner.client.clone()
+    };
+    let shared = shared.clone();
+    spawn_local(async move {
+        let (answer, blobs) = client.ask(ask, blobs).await;
+        {
+            let mut inner = shared.borrow_mut();
+            if inner.closed {
+                return;
+            }
+            inner.open -= 1;
+            match (answer, Drawn::from_blobs(&blobs)) {
+                (Answer::Done, Some(drawn)) => inner.hear(drawn, number),
+                (Answer::Failed(why), _) => inner.fail(why),
+                _ => inner.fail(String::new()),
+            }
+            if inner.open > 0 {
+                return;
+            }
+        }
+        send_frame(&shared);
+        super::engines::answered();
+    });
+}
+
+impl Inner {
+    fn hear(&mut self, drawn: Drawn, number: u64) {
+        self.failures = 0;
+        (self.more, self.partial) = (drawn.more, drawn.partial);
+        if !drawn.partial {
+            self.finished = number;
+        }
+        self.report = FrameReport {
+            frame: number,
+            ..drawn.report
+        };
+        for (canvas, picture) in self.canvases.iter().zip(&drawn.pictures) {
+            if let (Some(canvas), Some(picture)) = (canvas, picture) {
+                put(canvas, picture);
+            }
+        }
+    }
+
+    /// The worker is gone, or could not make anything of what it got: everything is sent again, to a
+    /// new one where it is gone.
+    fn fail(&mut self, why: String) {
+        self.failures += 1;
+        self.wire = Wire::default();
+        self.waiting = self.last.is_some() && self.failures < PATIENCE;
+        if !self.waiting {
+            self.gone = Some(EngineError::NoCpu(why));
+            (self.more, self.partial, self.finished) = (false, false, self.newest);
+        }
+    }
+}
+
+/// A picture on its canvas. The size of the canvas follows that of the picture, so that the last one
+/// stays until the next is there.
+fn put(canvas: &HtmlCanvasElement, picture: &Picture) {
+    if (canvas.width(), canvas.height()) != (picture.width, picture.height) {
+        canvas.set_width(picture.width);
+        canvas.set_height(picture.height);
+    }
+    let bytes: &[u8] = bytemuck::cast_slice(&picture.pixels);
+    let context = canvas.get_context("2d").ok().flatten();
+    let context = context.and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok());
+    let image = ImageData::new_with_u8_clamped_array(Clamped(bytes), picture.width);
+    if let (Some(context), Ok(image)) = (context, image) {
+        // Both are of the same size: nothing is refused.
+        let _ = context.put_image_data(&image, 0.0, 0.0);
+    }
+}
+
+impl Engine for Remote {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {
+        let mut inner = self.inner.borrow_mut();
+        if frame.config.score_rank.is_some() && frame.score_factors.is_none() {
+            return Ok(inner.newest); // The last picture stays until the factors are there.
+        }
+        check(frame)?;
+        inner.newest += 1;
+        inner.last = Some(frame.clone());
+        inner.waiting = true;
+        (inner.more, inner.partial) = (true, true);
+        let (number, free) = (inner.newest, inner.open == 0);
+        drop(inner);
+        if free {
+            send_frame(&self.inner);
+        }
+        Ok(number)
+    }
+
+    fn idle(&mut self) -> bool {
+        let inner = self.inner.borrow();
+        let (more, free, number) = (inner.more, inner.open == 0, inner.newest);
+        drop(inner);
+        if more && free {
+            ask(&self.inner, Ask::Step, Vec::new(), number);
+        }
+        more
+    }
+
+    fn is_partial(&self) -> bool {
+        self.inner.borrow().partial
+    }
+
+    fn finished(&self) -> u64 {
+        self.inner.borrow().finished
+    }
+
+    fn in_flight(&self) -> u32 {
+        let inner = self.inner.borrow();
+        inner.open + u32::from(inner.waiting)
+    }
+
+    fn report(&mut self) -> Local<Result<FrameReport, EngineError>> {
+        let report = self.inner.borrow().report.clone();
+        Box::pin(async { Ok(report) })
+    }
+
+    fn read_map(&mut self) -> Local<Result<MapValues, EngineError>> {
+        send_frame(&self.inner);
+        let client = self.inner.borrow().client.clone();
+        Box::pin(async move {
+            let (_, blobs) = client.ask(Ask::Map, Vec::new()).await;
+            painter::map_of(&blobs)
+                .ok_or_else(|| EngineError::Invalid("no map was drawn yet".to_owned()))
+        })
+    }
+
+    fn lost(&self) -> Option<EngineError> {
+        self.inner.borrow().gone.clone()
+    }
+}

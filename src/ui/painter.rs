@@ -1,0 +1,170 @@
+//! The CPU engine where it runs: in a worker of its own, as a module of its own. It answers each question with what it drew, and does nothing between two questions, so
+//! that a newer Frame never waits longer than one piece of work.
+
+use wasm_bindgen::JsCast;
+
+use super::calc::{self, Answer, Ask, Blob};
+use super::worker;
+use crate::engine::cpu::CpuEngine;
+use crate::engine::cpu::paint::Picture;
+use crate::engine::cpu::wire::Wire;
+use crate::engine::{FrameReport, MapValues};
+
+/// The engine, and its end of the wire.
+#[derive(Default)]
+pub struct Painter {
+    wire: Wire,
+    engine: CpuEngine,
+    /// Time that the last Frame's large map has taken so far, in ms.
+    ms: f64,
+}
+
+/// What was drawn, and what is left.
+#[derive(Default)]
+pub struct Drawn {
+    /// Whether anything is left.
+    pub more: bool,
+    /// Whether a part of the large map is.
+    pub partial: bool,
+    /// Numbers of the picture.
+    pub report: FrameReport,
+    /// Pictures by slot, where they were drawn anew.
+    pub pictures: [Option<Picture>; 3],
+}
+
+/// In the worker: answers until the page is gone.
+pub fn serve() {
+    std::panic::set_hook(Box::new(console_error_panic_hook::hook));
+    let mut painter = Painter::default();
+    worker::answer_with(move |ask, blobs| match painter.answer(&ask, blobs) {
+        Ok(blobs) => (Answer::Done, blobs),
+        Err(why) => (Answer::Failed(why), Vec::new()),
+    });
+}
+
+impl Painter {
+    /// Answers `Ask::Draw`, `Ask::Step` and `Ask::Map`.
+    ///
+    /// # Errors
+    /// When the blobs hold no Frame, or one too large.
+    pub fn answer(&mut self, ask: &Ask, blobs: &[Blob]) -> Result<Vec<Blob>, String> {
+        let start = now();
+        match ask {
+            Ask::Draw => {
+                let unpacked = self.wire.unpack(blobs);
+                let (frame, targets) = unpacked.ok_or("no Frame")?;
+                let drawn = self.engine.draw(&frame, targets);
+                drawn.map_err(|error| error.to_string())?;
+                self.ms = 0.0;
+            }
+            Ask::Map => return Ok(map_blobs(&self.engine.map_values())),
+            _ => {}
+        }
+        let timed = ask == &Ask::Draw || self.engine.is_partial();
+        let more = self.engine.step();
+        if timed {
+            self.ms += now() - start;
+        }
+        let partial = self.engine.is_partial();
+        Ok(Drawn {
+            more,
+            partial,
+            report: FrameReport {
+                gpu_ms: (!partial).then_some(self.ms),
+                ..self.engine.report()
+            },
+            pictures: self.engine.take_pictures(),
+        }
+        .into_blobs())
+    }
+}
+
+impl Drawn {
+    fn into_blobs(self) -> Vec<Blob> {
+        let range = self.report.map_range.map(|(low, high)| [low, high]);
+        let [low, high] = range.unwrap_or([f32::NAN; 2]).map(f64::from);
+        let mut numbers = vec![
+            f64::from(u8::from(self.more)),
+            f64::from(u8::from(self.partial)),
+            self.report.gpu_ms.unwrap_or(f64::NAN),
+            low,
+            high,
+            f64::from(self.report.output_energy),
+        ];
+        let mut pictures = Vec::new();
+        for picture in &self.pictures {
+            let (width, height) = picture.as_ref().map_or((0, 0), |p| (p.width, p.height));
+            numbers.extend([width, height].map(f64::from));
+            let pixels = picture.as_ref().map_or(&[][..], |p| &p.pixels);
+            pictures.push(bytemuck::cast_slice(pixels).to_vec());
+        }
+        let mut blobs = vec![
+            bytemuck::cast_slice(&numbers).to_vec(),
+            calc::bytes(&self.report.component_energy),
+        ];
+        blobs.append(&mut pictures);
+        blobs
+    }
+
+    /// What the blobs of an answer say; `None` when they are none of an answer.
+    pub fn from_blobs(blobs: &[Blob]) -> Option<Self> {
+        let [numbers, energies, pictures @ ..] = blobs else {
+            return None;
+        };
+        let numbers = calc::doubles(numbers);
+        let (&[more, partial, ms, low, high, energy], sizes) = numbers.split_first_chunk()?;
+        let mut drawn = Self {
+            more: more > 0.0,
+            partial: partial > 0.0,
+            report: FrameReport {
+                frame: 0,
+                map_range: (low <= high).then_some((low as f32, high as f32)),
+                gpu_ms: (ms >= 0.0).then_some(ms),
+                component_energy: calc::floats(energies),
+                output_energy: energy as f32,
+            },
+            pictures: Default::default(),
+        };
+        let sized = sizes.chunks_exact(2).zip(pictures);
+        for (slot, (size, blob)) in drawn.pictures.iter_mut().zip(sized) {
+            *slot = (!blob.is_empty()).then(|| Picture {
+                width: size[0] as u32,
+                height: size[1] as u32,
+                pixels: bytemuck::pod_collect_to_vec(blob),
+            });
+        }
+        Some(drawn)
+    }
+}
+
+fn map_blobs(map: &MapValues) -> Vec<Blob> {
+    vec![
+        calc::bytes(&[map.rows as f32, map.cols as f32]),
+        calc::bytes(&map.values),
+        calc::bytes(&map.visible),
+    ]
+}
+
+/// The map of the blobs that answer `Ask::Map`.
+pub fn map_of(blobs: &[Blob]) -> Option<MapValues> {
+    let [size, values, visible] = blobs else {
+        return None;
+    };
+    let [rows, cols] = calc::floats(size)[..] else {
+        return None;
+    };
+    Some(MapValues {
+        rows: rows as u32,
+        cols: cols as u32,
+        values: calc::floats(values),
+        visible: calc::floats(visible),
+    })
+}
+
+/// Milliseconds of the page's or the worker's clock.
+fn now() -> f64 {
+    let clock = js_sys::Reflect::get(&js_sys::global(), &"performance".into());
+    clock.map_or(0.0, |clock| {
+        clock.unchecked_into::<web_sys::Performance>().now()
+    })
+}
