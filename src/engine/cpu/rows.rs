@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::attention::config::Reading;
+use crate::attention::config::{Empty, Reading};
 use crate::attention::layer::ScoreBias;
 use crate::engine::Frame;
 use crate::engine::sizes::keys_per_row;
@@ -24,8 +24,10 @@ pub const GROUP: usize = 4;
 pub struct Span {
     /// Both ranges, rising; either can be empty.
     pub ranges: [Range<usize>; 2],
-    /// How many keys the row sees.
+    /// How many keys the row sees, or has a weight for.
     pub keys: usize,
+    /// Whether the row sees no key and every key has the same weight instead.
+    pub mean: bool,
 }
 
 /// One row of a group; numbers outside of the ranges of its span mean nothing.
@@ -96,6 +98,7 @@ impl<'a> Head<'a> {
             span: Span {
                 ranges: [0..0, 0..0],
                 keys: 0,
+                mean: false,
             },
             values: vec![0.0; len],
             seen: vec![false; if self.thinned { len } else { 0 }],
@@ -137,9 +140,21 @@ impl<'a> Head<'a> {
                 keys += 1;
             }
         }
+        let mean = keys == 0
+            && self.frame.config.empty == Empty::Mean
+            && self.quantity == Quantity::Weights;
+        if mean {
+            seen.fill(true);
+            return Span {
+                ranges: [0..0, 0..len],
+                keys: len,
+                mean,
+            };
+        }
         Span {
             ranges: [kept, near],
             keys,
+            mean,
         }
     }
 
@@ -178,6 +193,11 @@ impl<'a> Head<'a> {
             seen,
             scores,
         } = row;
+        if span.mean {
+            let len = self.frame.layer.seq_len;
+            values[..len].fill(1.0 / len as f32);
+            return;
+        }
         let s = self.auxiliary(i);
         let score = self.quantity == Quantity::Score;
         for range in span.ranges.clone() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::attention::config::{Config, Reading};
+use crate::attention::config::{Config, Empty, Reading};
 use crate::attention::layer::{
     Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor,
 };
@@ -236,6 +236,7 @@ fn numbers(w: &mut Wire, config: &mut Config) {
         visibility,
         scale,
         reading,
+        empty,
         segment,
         score_rank,
         out_rank,
@@ -247,16 +248,18 @@ fn numbers(w: &mut Wire, config: &mut Config) {
         dilation,
         sinks,
         globals,
+        padding,
     } = visibility;
     *causal = w.flag(*causal);
     w.reach(left);
     w.reach(right);
-    w.wholes([dilation, sinks, globals]);
+    w.wholes([dilation, sinks, globals, padding]);
     w.number(scale);
     w.choice(
         reading,
         &[Reading::Softmax, Reading::Bias, Reading::Product],
     );
+    w.choice(empty, &[Empty::Zero, Empty::Mean]);
     for rank in [segment, score_rank, out_rank] {
         if let Some(rank) = w.option(rank, || 0) {
             w.whole(rank);
