@@ -1,7 +1,9 @@
-// Shortens the names by which the WebAssembly module and its glue know each other. wasm-bindgen
-// makes them unique with a hash each (`__wbg_then_05ef0b1fbab2e7d5`), which nothing compresses:
-// together 9 kB of the page.
+// Shortens what nobody reads in the built page: comments and indentation of scripts and styles,
+// paths of the machine that built it, and the names by which the WebAssembly module and its glue
+// know each other. wasm-bindgen makes those unique with a hash each
+// (`__wbg_then_05ef0b1fbab2e7d5`), which nothing compresses: together 12 kB of the page.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const dist = process.argv[2] ?? 'dist';
@@ -80,5 +82,23 @@ const script = readFileSync(glue, 'utf8').replace(/\b__wbg_\w+\b/g, (long) => {
 });
 const missing = [...names.keys()].filter((long) => !replaced.has(long));
 if (missing.length > 0) throw new Error(`${glue} does not know ${missing.join(', ')}`);
-writeFileSync(wasm, Buffer.concat(out));
-writeFileSync(glue, script);
+
+/** Where the sources of libraries lay: panics would name them, and they are nobody's business. */
+const cargo = process.env.CARGO_HOME ?? join(homedir(), '.cargo');
+const quoted = `${cargo}/registry/src`.replace(/[^\w/-]/g, '\\$&');
+const paths = new RegExp(`(?:${quoted}|/rustc/[0-9a-f]{40})/[\\w./@+-]*?\\.rs`, 'g');
+const module = Buffer.concat(out).toString('latin1').replace(paths, (path) => ' '.repeat(path.length));
+writeFileSync(wasm, module, 'latin1');
+
+/** Block comments, lines that are comments, indentation, empty lines. */
+const bare = (source) =>
+  source
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/^\s*\/\/.*$/gm, '')
+    .replace(/^\s+/gm, '')
+    .replace(/\n+/g, '\n');
+writeFileSync(glue, bare(script));
+for (const name of ['style.css', 'boot.js']) {
+  const file = join(dist, name);
+  writeFileSync(file, bare(readFileSync(file, 'utf8')));
+}
