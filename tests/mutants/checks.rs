@@ -78,6 +78,7 @@ pub fn window(left: i32, right: i32) -> Visibility {
 }
 
 /// What the golden cases do not have.
+#[allow(clippy::too_many_lines)] // A table of recipes reads better whole.
 fn layers() -> Vec<(&'static str, Frame)> {
     let plain = Recipe::default;
     let each = |amplitude| {
