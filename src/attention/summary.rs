@@ -1,6 +1,6 @@
 //! Facts about the picture of one head, from which the page makes its sentence. All in f64.
 
-use super::config::Config;
+use super::config::{Config, Empty};
 use super::layer::{Biases, Layer};
 use super::reference::{Head, ReferenceError, Row};
 
@@ -172,7 +172,9 @@ pub fn summarize_head(here: &Head) -> Result<Summary, ReferenceError> {
     for i in 0..l {
         let row = here.row(i);
         gather.row(i, &row);
-        if row.seen < l {
+        // A row that gets the mean loses nothing: it has a weight for every key.
+        let mean = row.seen == 0 && config.empty == Empty::Mean;
+        if row.seen < l && !mean {
             lost.row(i, here, &row);
         }
         if let Some(plain) = &plain {

@@ -70,6 +70,7 @@ struct Page {
     lang: Lang,
     /// Carries the state as `data-state`: running, done or failed.
     main: Element,
+    intro: Element,
     summary: Element,
     facts: Element,
     cases: Element,
@@ -94,7 +95,7 @@ impl Page {
             child(&table, "tbody", "")
         };
         text(&main, "h1", say(texts::HEADING));
-        text(&main, "p", say(texts::INTRO));
+        let intro = text(&main, "p", say(texts::INTRO));
         let summary = text(&main, "p", say(texts::RUNNING));
         set(&summary, "role", "status");
         let facts = head(&main, &[texts::FACT, texts::LARGEST, texts::ALLOWED]);
@@ -128,6 +129,7 @@ impl Page {
         Self {
             lang,
             main,
+            intro,
             summary,
             facts,
             cases,
@@ -143,6 +145,7 @@ impl Page {
             Ok(engine) => engine,
             Err(why) => {
                 let why = why.to_string();
+                self.intro.remove();
                 self.say(&texts::NO_ENGINE.fill(self.lang, &[("why", &why)]));
                 return set(&self.main, "data-state", "failed");
             }
@@ -224,7 +227,9 @@ impl Page {
         set(&row, "data-fact", &format!("{fact:?}"));
         self.mark(&row, found.holds, texts::fact(fact).pick(self.lang));
         text(&row, "td", &small(found.difference));
-        let bound = if found.exceeds {
+        let bound = if found.bound == 0.0 {
+            texts::EXACTLY
+        } else if found.exceeds {
             texts::AT_LEAST
         } else {
             texts::AT_MOST

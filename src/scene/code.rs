@@ -2,6 +2,7 @@
 //! `docs/parity.md` holds what each call was seen to do.
 
 use super::facts::torch_mask;
+use crate::attention::config::Empty;
 use crate::attention::visibility::Visibility;
 
 /// One call: the library, and what to write.
@@ -13,9 +14,16 @@ pub struct Call {
     pub code: String,
 }
 
-/// The calls that make the mask of `visibility`; `scale` where it is not 1/√d_h.
-pub fn calls(visibility: &Visibility, scale: Option<f64>) -> Vec<Call> {
+/// The calls that make the mask of `visibility`; `scale` where it is not 1/√d_h. With
+/// [`Empty::Mean`] a mask is written as −1e9 in the scores, which is what gives such rows the mean.
+pub fn calls(visibility: &Visibility, empty: Empty, scale: Option<f64>) -> Vec<Call> {
     let mask = torch_mask(visibility);
+    if let (Some(mask), Empty::Mean) = (&mask, empty) {
+        return vec![Call {
+            name: "PyTorch",
+            code: filled(mask, scale),
+        }];
+    }
     let scale = scale.map_or_else(String::new, |scale| format!(", scale={scale:.6}"));
     let mut calls = vec![
         Call {
@@ -50,6 +58,20 @@ fn sdpa(visibility: &Visibility, mask: Option<&str>, scale: &str) -> String {
              {call}, attn_mask=mask{scale})"
         ),
     }
+}
+
+/// What the CJAR listing does.
+fn filled(mask: &str, scale: Option<f64>) -> String {
+    let scale = scale.map_or_else(
+        || "q.shape[-1] ** -0.5".to_owned(),
+        |scale| format!("{scale:.6}"),
+    );
+    format!(
+        "i, j = torch.arange(L)[:, None], torch.arange(L)[None, :]\n\
+         mask = {mask}\n\
+         scores = (q @ k.transpose(-2, -1) * {scale}).masked_fill(~mask, -1e9)\n\
+         torch.softmax(scores, dim=-1) @ v"
+    )
 }
 
 fn flex(mask: Option<&str>, scale: &str) -> String {
@@ -104,7 +126,7 @@ mod tests {
     use super::*;
 
     fn names_and_code(visibility: &Visibility, scale: Option<f64>) -> Vec<(&'static str, String)> {
-        calls(visibility, scale)
+        calls(visibility, Empty::Zero, scale)
             .into_iter()
             .map(|call| (call.name, call.code))
             .collect()
@@ -151,6 +173,19 @@ mod tests {
             "jax.nn.dot_product_attention(q, k, v, local_window_size=(3, 0), is_causal=True)"
         );
         assert_eq!(found[3].1, "GroupQueryAttention(local_window_size=4)");
+    }
+
+    #[test]
+    fn rows_that_get_the_mean_are_made_by_a_large_number() {
+        let strict = Visibility {
+            right: Some(-1),
+            ..Visibility::default()
+        };
+        let found = calls(&strict, Empty::Mean, None);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].code.contains("masked_fill(~mask, -1e9)"));
+        let full = calls(&Visibility::default(), Empty::Mean, None);
+        assert_eq!(full.len(), 3, "without a mask there is no such row");
     }
 
     #[test]

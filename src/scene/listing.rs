@@ -2,7 +2,7 @@
 //! point is an edit of ordinary fields of the Scene, and where it stands is read from them.
 
 use super::presets::look_at;
-use super::{BiasShape, Convention, LessonId, Mechanism, Scale, Scene, Source};
+use super::{BiasShape, Convention, Curve, LessonId, Mechanism, Scale, Scene, Source};
 use crate::attention::config::{Empty, Reading};
 
 /// One point in which a listing and its text differ.
@@ -156,7 +156,10 @@ impl Point {
                 } else {
                     Reading::Softmax
                 };
-                if text && cjar.s.amplitude == 0.0 {
+                if !text {
+                    // The listing has no s at all.
+                    cjar.s = Curve::default();
+                } else if cjar.s.amplitude == 0.0 {
                     (cjar.s.amplitude, cjar.s.decay) = (1.0, 0.25);
                 }
             }

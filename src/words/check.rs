@@ -6,7 +6,7 @@ use crate::check::facts::Fact;
 texts! {
     TITLE: "attnscope — self-check", "attnscope — 自检";
     HEADING: "Self-check", "自检";
-    INTRO: "Each line below is computed by this device now, by the same kernels that draw the map. A tick says that it holds.", "下面每一行都由本设备此刻用绘制注意力图的同一组内核计算。打勾表示成立。";
+    INTRO: "Each line below is computed by this device now, by the same shaders that draw the map. A tick says that it holds.", "下面每一行都由本设备此刻用绘制注意力图的同一组着色器计算。打勾表示成立。";
     ADAPTER: "Computed on: {adapter}", "计算设备：{adapter}";
     RUNNING: "Computing …", "计算中 …";
     ALL_HOLD: "All {n} facts hold here.", "全部 {n} 条在此成立。";
@@ -16,6 +16,7 @@ texts! {
     ALLOWED: "Must be", "须满足";
     AT_LEAST: "> {bound}", "> {bound}";
     AT_MOST: "≤ {bound}", "≤ {bound}";
+    EXACTLY: "= 0", "= 0";
     HOLDS: "holds", "成立";
     FAILS: "does not hold", "不成立";
     CASES: "Check case files", "检查算例文件";
@@ -41,7 +42,7 @@ texts! {
     F_SEGMENTS: "With segments, each sums to 1 / (number of segments).", "分段时，每段之和为 1 /（段数）。";
     F_OUT_RANK: "Output rank d is the full projection.", "输出秩 d 等于完整投影。";
     F_SCORE_RANK: "Score rank d_h is the full score.", "分数秩 d_h 等于完整分数。";
-    F_EMPTY: "A token that sees no key has weights 0 and output 0, not the mean of everything.", "看不到任何键的词元，其权重与输出均为 0，而不是全体的均值。";
+    F_EMPTY: "A token that sees no key has weights 0 and output 0, unless the mean is chosen for such rows.", "看不到任何键的词元，其权重与输出均为 0，除非为此类行选择了平均。";
     F_BITS: "The same twice gives the same bits.", "重复计算得到逐位相同的结果。";
 }
 

@@ -101,7 +101,7 @@ texts! {
     SEGMENT_MANY: "{n} segments, each normalised on its own", "分为 {n} 段，各自归一化";
     SCALE: "Scale of the score", "分数的缩放";
     SCALE_HEAD: "1/√d_h (usual)", "1/√d_h（通常）";
-    SCALE_MODEL: "1/√d (first listing)", "1/√d（第一份源代码）";
+    SCALE_MODEL: "1/√d (partial-attention listing)", "1/√d（局部注意力源代码）";
     SCALE_FREE: "free value", "自定义";
     SCALE_VALUE: "Scale value", "缩放值";
     MORE_RANKS: "Score rank, segments, scale", "分数秩、分段、缩放";

@@ -25,12 +25,12 @@ texts! {
     ALL_KEPT: "; that is all of them, so this is full attention.", "；即全部，等同于全注意力。";
     EMPTY: "Rows that see no key and stay empty: {n}.", "有 {n} 行看不到任何键，为空行。";
     PADDED: "Padding, which no query sees: the last {n} tokens.", "末尾 {n} 个词元是填充，不被任何查询看到。";
-    EMPTY_MEAN: "Rows that see no key get the mean of all values: {n}.", "有 {n} 行看不到任何键，得到所有值的平均。";
+    EMPTY_MEAN: "Rows that see no key and get the mean of all values: {n}.", "有 {n} 行看不到任何键，得到所有值的平均。";
     NEGATIVE: "{share} of the visible weights are negative, and rows sum to between {lo} and {hi} instead of 1.", "{share} 的可见权重为负，行和在 {lo} 与 {hi} 之间，而不是 1。";
     NO_BIAS: "No bias is set yet, so CJAR draws what softmax draws.", "尚未设置偏置，CJAR 与普通 softmax 的图相同。";
-    SHARED_STILL: "P_K is shared by all positions and moves no weight at all: q·P_K is the same for every key of a row.", "P_K 为所有位置共享，完全不移动权重：同一行里 q·P_K 对每个键都相同。";
+    SHARED_STILL: "P_K is shared by all positions and moves no weight at all: q·P_K is the same for every key of a row.", "P_K 为所有位置共享，不改变任何权重：同一行里 q·P_K 对每个键都相同。";
     MOVED: "Weights move by at most {by} because of {what}.", "{what} 使权重至多变动 {by}。";
-    MOVED_NOTHING: "No weight here moves because of {what}.", "{what} 在此处不移动任何权重。";
+    MOVED_NOTHING: "No weight here moves because of {what}.", "{what} 在此处不改变任何权重。";
     AND: "{a} and {b}", "{a} 与 {b}";
     SEGMENTED: "Each row is normalised in segments of {b} keys.", "每行按 {b} 个键一段分别归一化。";
     RANK_KEEPS: "Rank {r} keeps {energy} of W_O's energy; W_O comes after the map and leaves it alone.", "秩 {r} 保留 W_O 能量的 {energy}；W_O 在注意力图之后，不影响该图。";

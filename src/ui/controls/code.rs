@@ -23,7 +23,7 @@ pub fn MaskCode() -> View {
                 Scale::ModelDim => Some(d.sqrt().recip()),
                 Scale::Free(scale) => Some(f64::from(scale)),
             };
-            calls(&scene.visibility(), scale)
+            calls(&scene.visibility(), scene.empty, scale)
         })
     };
     let copied = RwSignal::new(None::<&'static str>);
