@@ -83,7 +83,8 @@
     if (typeof WebAssembly !== 'object' || !WebAssembly.validate(SIMD)) throw new Problem('noWasm');
     // The graphics process of the browser starts while the module is on its way; the page asks this
     // adapter for its name (each adapter can be used for one device only, and the page makes its own).
-    globalThis.attnscopeAdapter = navigator.gpu?.requestAdapter?.().catch(() => null);
+    // Whatever a broken or blocked browser does here, the page goes on without it.
+    globalThis.attnscopeAdapter = (async () => navigator.gpu?.requestAdapter())().catch(() => null);
     const script = new URL(`./${MODULE}.js`, HERE).href;
     const [glue, module] = await Promise.all([
       import(script).catch((error) => {

@@ -58,12 +58,37 @@ pub fn start() {
         set_root("data-theme", &theme);
     }
     document().set_title(texts::TITLE.pick(lang));
+    close_on_escape();
     let addresses: Vec<String> = query
         .get_all("case")
         .iter()
         .filter_map(|value| value.as_string())
         .collect();
     spawn_local(Rc::new(page).run(addresses));
+}
+
+/// In the dialog of the full page Escape closes it, also while the focus is in here.
+fn close_on_escape() {
+    let Ok(Some(frame)) = window().frame_element() else {
+        return;
+    };
+    let pressed =
+        Closure::<dyn FnMut(web_sys::KeyboardEvent)>::new(move |event: web_sys::KeyboardEvent| {
+            let dialog = frame.closest("dialog").ok().flatten();
+            if let (Some(dialog), "Escape") = (dialog, &*event.key()) {
+                dialog
+                    .unchecked_into::<web_sys::HtmlDialogElement>()
+                    .close();
+            }
+        });
+    let heard = pressed.as_ref().unchecked_ref();
+    // The page and its listener end together.
+    if window()
+        .add_event_listener_with_callback("keydown", heard)
+        .is_ok()
+    {
+        pressed.forget();
+    }
 }
 
 struct Page {
