@@ -230,7 +230,7 @@ impl Driver {
         let Some(engine) = self.engine.as_mut() else {
             return Ok(false);
         };
-        let room = self.beat.has_room(engine);
+        let room = self.beat.has_room(engine, gpu_ms, now);
         if room && engine.is_partial() && !self.beat.gives_up(now) {
             engine.idle();
         } else if room && self.beat.is_dirty() {
@@ -242,7 +242,7 @@ impl Driver {
             });
             match frame {
                 Some(frame) => match engine.draw(&frame) {
-                    Ok(number) => self.beat.drawn(number, now),
+                    Ok(number) => self.beat.drawn(number, gpu_ms, now),
                     Err(EngineError::EmptyCanvas) => self.beat.skipped(),
                     Err(error @ EngineError::TooLarge { .. }) => {
                         self.beat.skipped();

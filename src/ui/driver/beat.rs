@@ -15,12 +15,13 @@ const IN_FLIGHT: u32 = 2;
 /// The same for a software adapter: it works on the cores that the page needs, so that a queue
 /// only makes the picture older.
 const IN_FLIGHT_SOFTWARE: u32 = 1;
-/// Some browsers tell about finished work only ten times a second; there the limit grows by the
-/// frames that fit into that delay.
+/// From one animation frame to the next.
 const FRAME_MS: f64 = 16.0;
-const MOST_IN_FLIGHT: u32 = 8;
-/// A browser whose shortest word about finished work took longer than this tells late.
-const LATE_MS: f64 = 60.0;
+/// Frames that a browser may have told nothing about yet.
+const MOST_IN_FLIGHT: u32 = 12;
+/// A browser whose word about finished work comes so long after the device's own time tells late:
+/// Firefox asks the device ten times a second.
+const LATE_MS: f64 = 45.0;
 /// A map that takes several submits is finished before the next one begins, unless it takes longer
 /// than this: pictures must neither starve nor be old.
 const PATIENCE_MS: f64 = 250.0;
@@ -73,10 +74,12 @@ pub struct Beat {
     drawn: u64,
     newest: u64,
     flights: VecDeque<Flight>,
-    /// Shortest time from submit to the word that it is finished, in ms.
+    /// Time from submit to the word that it is finished, in ms: the mean of the last few.
     notice: Option<f64>,
     /// When the device is through with what it has told of, by its own measure.
     busy_until: f64,
+    /// The same with all that was submitted.
+    free_at: f64,
     /// The animation frames since the oldest flight began.
     ticks: VecDeque<f64>,
     latencies: VecDeque<f64>,
@@ -121,20 +124,28 @@ impl Beat {
         now - self.changed >= REST_MS
     }
 
-    /// Whether the device can take another frame.
-    pub fn has_room(&self, engine: &impl Engine) -> bool {
-        let delay = self.notice.map_or(0.0, |ms| (ms - 2.0 * FRAME_MS).max(0.0));
-        let base = if engine.capabilities().software {
+    /// Whether the device can take another frame. Where the browser tells about finished work late,
+    /// the device's own time for the last frame, `gpu_ms`, says when it is free.
+    pub fn has_room(&self, engine: &impl Engine, gpu_ms: Option<f64>, now: f64) -> bool {
+        if self.told_late(gpu_ms).is_some() {
+            return engine.in_flight() < MOST_IN_FLIGHT && self.free_at <= now + FRAME_MS / 2.0;
+        }
+        let limit = if engine.capabilities().software {
             IN_FLIGHT_SOFTWARE
         } else {
             IN_FLIGHT
         };
-        let limit = (base + (delay / FRAME_MS) as u32).min(MOST_IN_FLIGHT);
         engine.in_flight() < limit
     }
 
+    /// The device's own time for a frame, where the browser tells about it late.
+    fn told_late(&self, gpu_ms: Option<f64>) -> Option<f64> {
+        gpu_ms.filter(|gpu| self.notice.is_some_and(|ms| ms > gpu + LATE_MS))
+    }
+
     /// Frame `number` was submitted.
-    pub fn drawn(&mut self, number: u64, now: f64) {
+    pub fn drawn(&mut self, number: u64, gpu_ms: Option<f64>, now: f64) {
+        self.free_at = self.free_at.max(now) + gpu_ms.unwrap_or(0.0);
         self.dirty = false;
         self.more = true;
         self.drawn += 1;
@@ -183,7 +194,7 @@ impl Beat {
                 break;
             };
             let took = now - flight.submitted;
-            self.notice = Some(self.notice.map_or(took, |least| least.min(took)));
+            self.notice = Some(self.notice.map_or(took, |mean| 0.8 * mean + 0.2 * took));
             if !std::mem::replace(&mut self.first_seen, true) {
                 first = true;
                 if let Some(performance) = window().performance() {
@@ -212,7 +223,7 @@ impl Beat {
         {
             self.ticks.pop_front();
         }
-        let (Some(gpu), true) = (gpu_ms, self.notice.is_some_and(|ms| ms > LATE_MS)) else {
+        let Some(gpu) = self.told_late(gpu_ms) else {
             return now;
         };
         self.busy_until = self.busy_until.max(flight.submitted) + gpu;
