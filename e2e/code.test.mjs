@@ -36,6 +36,7 @@ for (const name of BROWSERS) {
       });
       await ready(page);
       await page.click('#mask-code > summary');
+      await page.waitForSelector('.mask-call');
       assert.deepEqual(await shown(page), {
         PyTorch: 'F.scaled_dot_product_attention(q, k, v)',
         'PyTorch FlexAttention': 'flex_attention(q, k, v)',

@@ -1,6 +1,5 @@
 // Y = X Wᵀ + b over any number of leading columns: projections to q, k, v of one head, the layer
-// output, and both factors of its low-rank twin. A sum can be continued from an earlier one in Y,
-// with the bits that it would have in one go.
+// output, and both factors of its low-rank twin. A sum can be added to an earlier one in Y.
 //
 // Eight rows by four outputs a thread. W lies transposed, and the outputs of a thread are spread,
 // so that neighbouring threads read neighbouring numbers of W and the same of X: software adapters
@@ -49,22 +48,20 @@ fn weights(c: u32, o: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(w[at.x], w[at.y], w[at.z], w[at.w]);
 }
 
-// Four rows of X at vec4 c.
-fn inputs(row: vec4<u32>, c: u32) -> mat4x4<f32> {
-    return mat4x4<f32>(x[row.x + c], x[row.y + c], x[row.z + c], x[row.w + c]);
+// Four rows of X at vec4 c, times 0 where they take no part.
+fn inputs(row: vec4<u32>, c: u32, part: vec4<f32>) -> mat4x4<f32> {
+    return mat4x4<f32>(part * x[row.x + c], part * x[row.y + c], part * x[row.z + c], part * x[row.w + c]);
 }
 
-// What is there of row i: the sum that is continued.
-fn begun(i: u32, o: vec4<u32>) -> vec4<f32> {
-    let at = o + vec4<u32>(p.start + min(i, p.row_end - 1u) * p.y_stride);
-    return vec4<f32>(y[at.x], y[at.y], y[at.z], y[at.w]);
-}
-
-fn put(i: u32, o: vec4<u32>, there: vec4<bool>, value: vec4<f32>) {
-    if (i >= p.row_end) {
-        return;
+// Four outputs of one row, behind what is there of them already.
+fn put(i: u32, o: vec4<u32>, there: vec4<bool>, sum: vec4<f32>) {
+    let row = i * p.y_stride;
+    var value = sum;
+    if (p.start != NOTHING) {
+        let at = o + vec4<u32>(p.start + row);
+        value += vec4<f32>(y[at.x], y[at.y], y[at.z], y[at.w]);
     }
-    let at = o + vec4<u32>(p.to + i * p.y_stride);
+    let at = o + vec4<u32>(p.to + row);
     y[at.x] = value.x;
     if (there.y) { y[at.y] = value.y; }
     if (there.z) { y[at.z] = value.z; }
@@ -88,35 +85,24 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let lower = min(vec4<u32>(i + 4u) + step, last) * p.x_stride;
     var above = mat4x4<f32>();
     var below = mat4x4<f32>();
-    if (p.start != NOTHING) {
-        above = mat4x4<f32>(begun(i, o), begun(i + 1u, o), begun(i + 2u, o), begun(i + 3u, o));
-        below = mat4x4<f32>(begun(i + 4u, o), begun(i + 5u, o), begun(i + 6u, o), begun(i + 7u, o));
-    }
-    let whole = p.inner / 4u;
-    for (var c = p.first; c < whole; c++) {
-        let ws = mat4x4<f32>(weights(4u * c, o), weights(4u * c + 1u, o), weights(4u * c + 2u, o), weights(4u * c + 3u, o));
-        above += ws * inputs(upper, c);
-        below += ws * inputs(lower, c);
-    }
-    for (var c = max(4u * whole, 4u * p.first); c < p.inner; c++) {
-        let ws = weights(c, o);
-        let above_x = inputs(upper, whole);
-        let below_x = inputs(lower, whole);
-        let at = c - 4u * whole;
-        above += mat4x4<f32>(ws * above_x[0][at], ws * above_x[1][at], ws * above_x[2][at], ws * above_x[3][at]);
-        below += mat4x4<f32>(ws * below_x[0][at], ws * below_x[1][at], ws * below_x[2][at], ws * below_x[3][at]);
+    for (var c = p.first; 4u * c < p.inner; c++) {
+        let at = vec4<u32>(4u * c) + step;
+        let part = select(vec4<f32>(0.0), vec4<f32>(1.0), at < vec4<u32>(p.inner));
+        let column = min(at, vec4<u32>(p.inner - 1u));
+        let ws = mat4x4<f32>(weights(column.x, o), weights(column.y, o), weights(column.z, o), weights(column.w, o));
+        above += ws * inputs(upper, c, part);
+        below += ws * inputs(lower, c, part);
     }
     var bias = vec4<f32>(0.0);
     if (p.has_bias != 0u) {
         let at = o + vec4<u32>(p.w_col0);
         bias = vec4<f32>(b[at.x], b[at.y], b[at.z], b[at.w]);
     }
-    put(i, o, there, above[0] + bias);
-    put(i + 1u, o, there, above[1] + bias);
-    put(i + 2u, o, there, above[2] + bias);
-    put(i + 3u, o, there, above[3] + bias);
-    put(i + 4u, o, there, below[0] + bias);
-    put(i + 5u, o, there, below[1] + bias);
-    put(i + 6u, o, there, below[2] + bias);
-    put(i + 7u, o, there, below[3] + bias);
+    // A loop: unrolled eight times it takes a software adapter longer to compile than to run.
+    let count = min(8u, p.row_end - i);
+    for (var row = 0u; row < count; row++) {
+        var sum = above[row % 4u];
+        if (row >= 4u) { sum = below[row % 4u]; }
+        put(i + row, o, there, sum + bias);
+    }
 }

@@ -7,6 +7,7 @@ use crate::scene::code::{Call, calls};
 use crate::ui::clipboard::copy;
 use crate::ui::derived::{Derived, t};
 use crate::ui::markup::{View, each, view};
+use crate::ui::memo::memo;
 use crate::ui::state::AppState;
 use crate::words::{controls as words, page};
 
@@ -15,7 +16,12 @@ use crate::words::{controls as words, page};
 pub fn MaskCode() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let now = move || -> Vec<Call> {
+    // Nothing is written while nobody sees it: every step of a drag would pay for it.
+    let open = RwSignal::new(false);
+    let now = memo(move || -> Vec<Call> {
+        if !open.get() {
+            return Vec::new();
+        }
         let d = f64::from(sizes.get().model_dim().max(1));
         app.scene.with(|scene| {
             let scale = match scene.scale {
@@ -25,9 +31,9 @@ pub fn MaskCode() -> View {
             };
             calls(&scene.visibility(), scene.empty, scale)
         })
-    };
+    });
     let copied = RwSignal::new(None::<&'static str>);
-    let code = move |at: usize| now().get(at).cloned();
+    let code = move |at: usize| now.with(|calls| calls.get(at).cloned());
     let block = move |at: usize| {
         let name = move || code(at).map_or("", |call| call.name);
         let copy_it = move |_| {
@@ -56,10 +62,17 @@ pub fn MaskCode() -> View {
         }
     };
     view! {
-        <details class="group" id="mask-code">
+        <details
+            class="group"
+            id="mask-code"
+            on:toggle=move |ev| {
+                let details = event_target::<web_sys::Element>(&ev);
+                open.set(details.has_attribute("open"));
+            }
+        >
             <summary>{t(words::CODE)}</summary>
             <p class="aside">{t(words::CODE_HINT)}</p>
-            {each(move || now().len(), block)}
+            {each(move || now.with(Vec::len), block)}
         </details>
     }
 }
