@@ -212,8 +212,7 @@ impl Driver {
         if let Some(error) = engine.lost() {
             return Err(error);
         }
-        let gpu_ms = state.report.with_untracked(|report| report.gpu_ms);
-        if self.beat.observe(engine, gpu_ms, now) {
+        if self.beat.observe(engine, now) {
             self.assembler.calculator().release();
         }
         let cells = state.layer.with_untracked(|layer| {
@@ -230,7 +229,7 @@ impl Driver {
         let Some(engine) = self.engine.as_mut() else {
             return Ok(false);
         };
-        let room = self.beat.has_room(engine, gpu_ms, now);
+        let room = Beat::has_room(engine);
         if room && engine.is_partial() && !self.beat.gives_up(now) {
             engine.idle();
         } else if room && self.beat.is_dirty() {
@@ -242,7 +241,7 @@ impl Driver {
             });
             match frame {
                 Some(frame) => match engine.draw(&frame) {
-                    Ok(number) => self.beat.drawn(number, gpu_ms, now),
+                    Ok(number) => self.beat.drawn(number, now),
                     Err(EngineError::EmptyCanvas) => self.beat.skipped(),
                     Err(error @ EngineError::TooLarge { .. }) => {
                         self.beat.skipped();

@@ -200,10 +200,15 @@ impl Context {
         });
     }
 
-    /// The newest frame that was announced and is finished.
+    /// The newest frame that was announced and is finished; makes the device look.
     pub fn finished(&self) -> u64 {
         #[cfg(not(target_arch = "wasm32"))]
         let _ = self.device.poll(wgpu::PollType::Poll);
+        // Firefox looks at every submit and otherwise ten times a second: too seldom for a drag.
+        #[cfg(target_arch = "wasm32")]
+        if self.in_flight.load(Ordering::Relaxed) > 0 {
+            self.queue.submit([]);
+        }
         self.finished.load(Ordering::Relaxed)
     }
 

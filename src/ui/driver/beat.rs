@@ -15,13 +15,6 @@ const IN_FLIGHT: u32 = 2;
 /// The same for a software adapter: it works on the cores that the page needs, so that a queue
 /// only makes the picture older.
 const IN_FLIGHT_SOFTWARE: u32 = 1;
-/// From one animation frame to the next.
-const FRAME_MS: f64 = 16.0;
-/// Frames that a browser may have told nothing about yet.
-const MOST_IN_FLIGHT: u32 = 12;
-/// A browser whose word about finished work comes so long after the device's own time tells late:
-/// Firefox asks the device ten times a second.
-const LATE_MS: f64 = 45.0;
 /// A map that takes several submits is finished before the next one begins, unless it takes longer
 /// than this: pictures must neither starve nor be old.
 const PATIENCE_MS: f64 = 250.0;
@@ -57,7 +50,6 @@ pub fn watch_input() {
 
 struct Flight {
     frame: u64,
-    submitted: f64,
     input: Option<f64>,
 }
 
@@ -74,14 +66,6 @@ pub struct Beat {
     drawn: u64,
     newest: u64,
     flights: VecDeque<Flight>,
-    /// Time from submit to the word that it is finished, in ms: the mean of the last few.
-    notice: Option<f64>,
-    /// When the device is through with what it has told of, by its own measure.
-    busy_until: f64,
-    /// The same with all that was submitted.
-    free_at: f64,
-    /// The animation frames since the oldest flight began.
-    ticks: VecDeque<f64>,
     latencies: VecDeque<f64>,
     reporting: bool,
     reported: u64,
@@ -100,7 +84,7 @@ impl Beat {
     pub fn restart(&mut self, now: f64) {
         self.flights.clear();
         (self.newest, self.reported) = (0, 0);
-        (self.more, self.reporting, self.notice) = (false, false, None);
+        (self.more, self.reporting) = (false, false);
         self.changed(now);
     }
 
@@ -124,12 +108,8 @@ impl Beat {
         now - self.changed >= REST_MS
     }
 
-    /// Whether the device can take another frame. Where the browser tells about finished work late,
-    /// the device's own time for the last frame, `gpu_ms`, says when it is free.
-    pub fn has_room(&self, engine: &impl Engine, gpu_ms: Option<f64>, now: f64) -> bool {
-        if self.told_late(gpu_ms).is_some() {
-            return engine.in_flight() < MOST_IN_FLIGHT && self.free_at <= now + FRAME_MS / 2.0;
-        }
+    /// Whether the device can take another frame.
+    pub fn has_room(engine: &impl Engine) -> bool {
         let limit = if engine.capabilities().software {
             IN_FLIGHT_SOFTWARE
         } else {
@@ -138,14 +118,8 @@ impl Beat {
         engine.in_flight() < limit
     }
 
-    /// The device's own time for a frame, where the browser tells about it late.
-    fn told_late(&self, gpu_ms: Option<f64>) -> Option<f64> {
-        gpu_ms.filter(|gpu| self.notice.is_some_and(|ms| ms > gpu + LATE_MS))
-    }
-
     /// Frame `number` was submitted.
-    pub fn drawn(&mut self, number: u64, gpu_ms: Option<f64>, now: f64) {
-        self.free_at = self.free_at.max(now) + gpu_ms.unwrap_or(0.0);
+    pub fn drawn(&mut self, number: u64, now: f64) {
         self.dirty = false;
         self.more = true;
         self.drawn += 1;
@@ -154,7 +128,6 @@ impl Beat {
         let input = INPUT.with(Cell::take);
         self.flights.push_back(Flight {
             frame: number,
-            submitted: now,
             input,
         });
     }
@@ -177,13 +150,9 @@ impl Beat {
         }
     }
 
-    /// Looks which frames are finished; `gpu_ms` is the device's own time for the last one. Returns
-    /// whether the first one just was.
-    pub fn observe(&mut self, engine: &impl Engine, gpu_ms: Option<f64>, now: f64) -> bool {
+    /// Looks which frames are finished. Returns whether the first one just was.
+    pub fn observe(&mut self, engine: &impl Engine, now: f64) -> bool {
         let mut first = false;
-        if !self.flights.is_empty() {
-            self.ticks.push_back(now);
-        }
         let finished = engine.finished();
         while self
             .flights
@@ -193,8 +162,6 @@ impl Beat {
             let Some(flight) = self.flights.pop_front() else {
                 break;
             };
-            let took = now - flight.submitted;
-            self.notice = Some(self.notice.map_or(took, |mean| 0.8 * mean + 0.2 * took));
             if !std::mem::replace(&mut self.first_seen, true) {
                 first = true;
                 if let Some(performance) = window().performance() {
@@ -202,33 +169,14 @@ impl Beat {
                     let _ = performance.mark("attnscope:first-map");
                 }
             }
-            let presented = self.presented(&flight, gpu_ms, now);
             if let Some(input) = flight.input {
-                self.latencies.push_back(presented - input);
+                self.latencies.push_back(now - input);
                 while self.latencies.len() > KEPT_LATENCIES {
                     self.latencies.pop_front();
                 }
             }
         }
         first
-    }
-
-    /// The animation frame at which `flight` was to be seen: this one, which found it finished, or
-    /// where the browser tells late the first one after the device was through with it.
-    fn presented(&mut self, flight: &Flight, gpu_ms: Option<f64>, now: f64) -> f64 {
-        while self
-            .ticks
-            .front()
-            .is_some_and(|&tick| tick < flight.submitted)
-        {
-            self.ticks.pop_front();
-        }
-        let Some(gpu) = self.told_late(gpu_ms) else {
-            return now;
-        };
-        self.busy_until = self.busy_until.max(flight.submitted) + gpu;
-        let seen = self.ticks.iter().find(|&&tick| tick >= self.busy_until);
-        seen.copied().unwrap_or(now)
     }
 
     /// Whether numbers should be read now; then they are under way.
