@@ -1,5 +1,5 @@
 //! Prints what each part of a frame costs on this machine's Vulkan adapter:
-//! `cargo bench --bench pass_times`.
+//! `cargo bench --bench pass_times`, or only the lines that hold a text: `… -- 'L 512 d_h 32: draw'`.
 #![allow(missing_docs)]
 
 use std::sync::Arc;
@@ -79,9 +79,13 @@ fn map(len: u32, texels: u32) -> MapView {
 
 /// Draws `frames` in turn, everything finished each time; prints median and best.
 fn time(engine: &mut GpuEngine, what: &str, frames: &[Frame]) -> Result<(), EngineError> {
+    let unwanted = |wanted: &String| !wanted.starts_with('-') && !what.contains(wanted.as_str());
+    if std::env::args().skip(1).any(|wanted| unwanted(&wanted)) {
+        return Ok(());
+    }
     let mut wall = Vec::new();
     let mut gpu = Vec::new();
-    for frame in frames.iter().cycle().take(10) {
+    for frame in frames.iter().cycle().take(30) {
         let start = Instant::now();
         engine.draw(frame)?;
         engine.finish();
@@ -126,7 +130,7 @@ fn rank(engine: &mut GpuEngine, name: &str, output: &Frame) -> Result<(), Engine
         frame.config.out_rank = Some(rank as u32);
         frame
     };
-    engine.attach_texture(Slot::Output, 293, 206)?;
+    engine.attach_texture(Slot::Output, 192, 122)?;
     for ranks in [[1, 2], [31, 30], [d / 2, d / 2 + 31], [1, d - 1]] {
         let what = format!("{name}: output at ranks {ranks:?}");
         time(engine, &what, &ranks.map(at))?;
@@ -194,8 +198,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let output = full.clone().map(|f| Frame {
             map: None,
             output: Some(OutputView {
-                texel_rows: texels.min(200),
-                texel_cols: 200,
+                texel_rows: if len == 120 { 60 } else { 86 },
+                texel_cols: 192,
                 colors: COLORS,
             }),
             ..f

@@ -85,6 +85,9 @@ pub struct StripView {
     pub colors: Colors,
 }
 
+/// Pixels of ground between the two output maps.
+pub const OUTPUT_GAP: u32 = 2;
+
 /// Y of the low-rank W_O and its full-rank twin, `[L, d]` each, drawn one above the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputView {

@@ -27,6 +27,7 @@ use super::problem::Problem;
 use super::state::{AppState, LayerState};
 use super::worker::Client;
 use crate::engine::{Engine, EngineError};
+use crate::layout::extent::Cells;
 use crate::scene::Scene;
 use crate::ui::memo::{effect, memo};
 
@@ -216,9 +217,14 @@ impl Driver {
             self.assembler.calculator().release();
         }
         let cells = state.layer.with_untracked(|layer| {
-            let seq_len = layer.shown()?.layer.seq_len;
-            let rect = state.scene.with_untracked(|scene| scene.rect(seq_len));
-            Some(rect.rows.max(rect.cols))
+            let layer = &layer.shown()?.layer;
+            let rect = state
+                .scene
+                .with_untracked(|scene| scene.rect(layer.seq_len));
+            Some(Cells {
+                map: rect.rows.max(rect.cols),
+                output: (layer.seq_len as u32, layer.model_dim() as u32),
+            })
         });
         match self.canvases.settle(engine, cells) {
             Ok(true) => self.beat.changed(now),

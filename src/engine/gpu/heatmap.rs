@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::engine::{ColorTable, Colors, colors};
+use crate::engine::{ColorTable, Colors, OUTPUT_GAP, colors};
 
 use super::context::Context;
 use super::gpu_data::HeatmapParams;
@@ -248,10 +248,10 @@ pub fn strip_tile(
     })
 }
 
-/// The two output maps on a canvas of `size` pixels: low rank above, full below, two pixels of
-/// ground between. `None` when the canvas is too small.
+/// The two output maps on a canvas of `size` pixels: low rank above, full below,
+/// [`OUTPUT_GAP`] between. `None` when the canvas is too small.
 pub fn output_tiles(size: (u32, u32)) -> Option<[Viewport; 2]> {
-    let half = size.1.checked_sub(2)? / 2;
+    let half = size.1.checked_sub(OUTPUT_GAP)? / 2;
     let tile = |y: u32| Viewport {
         x: 0.0,
         y: y as f32,

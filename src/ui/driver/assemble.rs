@@ -11,6 +11,7 @@ use crate::attention::layer::{Biases, Layer, Output, PositionBias, ScoreBias, Te
 use crate::engine::{
     ColorTable, Colors, Frame, MapView, OutFactors, OutputView, Pool, ScoreFactors, StripView,
 };
+use crate::layout::extent::output_texels;
 use crate::layout::strip::{GAP, StripGrid};
 use crate::scene::resolve::{self, Sizes};
 use crate::scene::{Bias, BiasShape, Curve, Mechanism, Quantity, Range, Scene};
@@ -191,9 +192,11 @@ impl Assembler {
         if !ready {
             return None;
         }
+        let cells = (layer.seq_len as u32, layer.model_dim() as u32);
+        let (texel_rows, texel_cols) = output_texels(cells, width, height);
         Some(OutputView {
-            texel_rows: (layer.seq_len as u32).min((height / 2).max(1)),
-            texel_cols: (layer.model_dim() as u32).min(width),
+            texel_rows,
+            texel_cols,
             colors: colors(ColorTable::Diverging, None, canvases),
         })
     }

@@ -10,6 +10,7 @@ use web_sys::{HtmlCanvasElement, ResizeObserver};
 use super::drawer::Drawer;
 use crate::engine::gpu::Slot;
 use crate::engine::{Engine, EngineError};
+use crate::layout::extent::{Cells, SPARING, sparing, sparing_output};
 
 /// The canvases of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +36,6 @@ impl From<CanvasSlot> for Slot {
 const SLOTS: [CanvasSlot; 3] = [CanvasSlot::Map, CanvasSlot::Strip, CanvasSlot::Output];
 /// Textures of WebGPU's default limits are no larger.
 const MAX_PIXELS: u32 = 8192;
-/// Edge of the map's drawing buffer that a software adapter fills in good time.
-const SPARING: u32 = 384;
 
 struct Canvas {
     element: HtmlCanvasElement,
@@ -133,11 +132,15 @@ impl Canvases {
     }
 
     /// Brings the drawing buffers to the size of their elements; returns whether one changed.
-    /// `cells` is the number of cells along the longer edge of the map.
+    /// `cells` are those of the pictures.
     ///
     /// # Errors
     /// When the device cannot have a texture of that size.
-    pub fn settle(&mut self, engine: &mut Drawer, cells: Option<u32>) -> Result<bool, EngineError> {
+    pub fn settle(
+        &mut self,
+        engine: &mut Drawer,
+        cells: Option<Cells>,
+    ) -> Result<bool, EngineError> {
         let ratio = window().device_pixel_ratio();
         let measure = std::mem::take(&mut self.moved) || ratio.to_bits() != self.ratio.to_bits();
         self.ratio = ratio;
@@ -154,11 +157,15 @@ impl Canvases {
             let size = match (slot, cells) {
                 (CanvasSlot::Map, Some(cells)) if software => {
                     let (width, height) = canvas.extent;
+                    let cells = cells.map;
                     let fine = if cpu { cells.max(SPARING) } else { u32::MAX };
                     (
                         sparing(width, cells).min(fine),
                         sparing(height, cells).min(fine),
                     )
+                }
+                (CanvasSlot::Output, Some(cells)) if software => {
+                    sparing_output(canvas.extent, cells.output)
                 }
                 _ => canvas.extent,
             };
@@ -248,15 +255,4 @@ impl Canvas {
             pixels(self.element.client_height()),
         )
     }
-}
-
-/// Pixels of an edge on a software adapter, where every pixel costs as much as a cell: as many
-/// whole pixels a cell as [`SPARING`] holds, stretched by the browser (`image-rendering:
-/// pixelated`); never more than the element has, never fewer than cells if it has them.
-fn sparing(edge: u32, cells: u32) -> u32 {
-    let cells = cells.max(1);
-    if edge <= SPARING || cells >= SPARING {
-        return edge;
-    }
-    (SPARING / cells * cells).min(edge)
 }

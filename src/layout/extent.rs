@@ -1,0 +1,85 @@
+//! How many pixels and texels a picture gets.
+
+use crate::engine::OUTPUT_GAP;
+
+/// Edge of the map's drawing buffer that a software adapter fills in good time.
+pub const SPARING: u32 = 384;
+
+/// Cells of the pictures whose drawing buffers depend on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cells {
+    /// Along the longer edge of the map.
+    pub map: u32,
+    /// Rows and columns of the layer output, `[L, d]`.
+    pub output: (u32, u32),
+}
+
+/// Pixels of an edge of the map on a software adapter, where every pixel costs as much as a cell:
+/// as many whole pixels a cell as [`SPARING`] holds, stretched by the browser (`image-rendering:
+/// pixelated`); never more than the element has, never fewer than cells if it has them.
+pub fn sparing(edge: u32, cells: u32) -> u32 {
+    let cells = cells.max(1);
+    if edge <= SPARING || cells >= SPARING {
+        return edge;
+    }
+    (SPARING / cells * cells).min(edge)
+}
+
+/// Texels for `cells` cells on at most `pixels` pixels: as many as fit when each takes equally many
+/// cells (the last one may take fewer), so that no texel stands for more of the matrix than another.
+pub fn even(cells: u32, pixels: u32) -> u32 {
+    let cells = cells.max(1);
+    cells.div_ceil(cells.div_ceil(pixels.max(1)))
+}
+
+/// Texels (rows, columns) of each of the two output maps in a drawing buffer of `width` × `height`.
+pub fn output_texels(cells: (u32, u32), width: u32, height: u32) -> (u32, u32) {
+    let half = height.saturating_sub(OUTPUT_GAP) / 2;
+    (even(cells.0, half), even(cells.1, width))
+}
+
+/// The drawing buffer of the output maps on a software adapter: a pixel a texel.
+pub fn sparing_output(extent: (u32, u32), cells: (u32, u32)) -> (u32, u32) {
+    let (rows, cols) = output_texels(cells, extent.0, extent.1);
+    (cols.min(extent.0), (2 * rows + OUTPUT_GAP).min(extent.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sparing_map_has_whole_pixels_a_cell() {
+        assert_eq!(sparing(600, 120), 360);
+        assert_eq!(sparing(600, 24), 384);
+        assert_eq!(sparing(300, 24), 300);
+        assert_eq!(sparing(600, 512), 600);
+        assert_eq!(sparing(0, 0), 0);
+    }
+
+    #[test]
+    fn texels_take_equally_many_cells() {
+        assert_eq!(even(24, 102), 24);
+        assert_eq!(even(120, 102), 60);
+        assert_eq!(even(384, 293), 192);
+        assert_eq!(even(512, 102), 86);
+        assert_eq!(even(0, 0), 1);
+    }
+
+    #[test]
+    fn the_buffer_of_the_outputs_holds_its_own_texels() {
+        for extent in [(293, 206), (586, 412), (1, 3), (200, 90)] {
+            for cells in [(24, 384), (120, 384), (512, 384), (1, 1)] {
+                let (width, height) = sparing_output(extent, cells);
+                assert!(width <= extent.0 && height <= extent.1);
+                let texels = output_texels(cells, width, height);
+                assert_eq!(
+                    texels,
+                    output_texels(cells, extent.0, extent.1),
+                    "{extent:?} {cells:?}"
+                );
+                assert!(texels.0 <= (height - OUTPUT_GAP).div_ceil(2).max(1));
+            }
+        }
+    }
+}
