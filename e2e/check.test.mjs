@@ -82,6 +82,21 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
+    test('addresses: none, of another site, of no file', async () => {
+      const wanted = ['', 'http://elsewhere.example/a.safetensors', './nothing%E2%80%AE.safetensors'];
+      const address = wanted.map((value) => `case=${encodeURIComponent(value)}`).join('&');
+      const page = await openPage(browser, `${server.url}check.html?${address}`, { lang: 'en' });
+      await page.waitForSelector(state('done'), { timeout: 60_000 });
+      const found = await rows(page);
+      assert.equal(found.length, 3);
+      assert.ok(found.every((row) => !row.holds));
+      assert.match(found[0].words, /could not be loaded/);
+      assert.match(found[1].words, /only files of this site/);
+      assert.match(found[2].words, /404/);
+      assert.ok(!page.origins.has('http://elsewhere.example'), 'nothing was asked of the other site');
+      await page.close();
+    });
+
     test('the "?" of the page: every fact has a tick that was computed here', async () => {
       const page = await openPage(browser, server.url, { lang: 'en' });
       await ready(page);

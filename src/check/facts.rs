@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use crate::attention::bias::{one_hot, sinusoidal};
-use crate::attention::compare::{Comparison, Tolerance, compare};
 use crate::attention::config::{Config, Reading};
 use crate::attention::layer::{
     Biases, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
@@ -16,6 +15,7 @@ use crate::engine::gpu::readback::Matrix;
 use crate::engine::{EngineError, Frame};
 use crate::scene::{Pattern, Quantity};
 
+use super::finding::Finding;
 use super::judge::{head_outputs, maps, matrix};
 
 /// One fact, by the number under which its words are found.
@@ -68,54 +68,6 @@ impl Fact {
     ];
 }
 
-/// What was found about one fact.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// Whether it holds here, now.
-    pub holds: bool,
-    /// The largest difference that was seen.
-    pub difference: f64,
-    /// What it must stay below, or with `exceeds` go beyond.
-    pub bound: f64,
-    /// Whether the fact says that something does change.
-    pub exceeds: bool,
-}
-
-impl Finding {
-    /// Two things are the same.
-    fn same(comparison: &Comparison) -> Self {
-        Self {
-            holds: comparison.is_equal(),
-            difference: (comparison.got - comparison.want).abs(),
-            bound: comparison.allowed,
-            exceeds: false,
-        }
-    }
-
-    /// Two things differ by more than rounding.
-    fn differs(a: &[f32], b: &[f32]) -> Self {
-        let found = compare("", a, b, Tolerance::ENGINE);
-        let difference = (found.got - found.want).abs();
-        Self {
-            // NaN is not a difference.
-            holds: difference.is_finite() && difference > CLEAR,
-            difference,
-            bound: CLEAR,
-            exceeds: true,
-        }
-    }
-}
-
-/// A change that nobody could take for rounding.
-const CLEAR: f64 = 1e-3;
-
-/// Not even a rounding apart.
-const EXACT: Tolerance = Tolerance {
-    name: "the same numbers",
-    absolute: 0.0,
-    relative: 0.0,
-};
-
 /// A layer and what is computed from it, on one device.
 pub struct Bench<'e> {
     engine: &'e mut GpuEngine,
@@ -160,17 +112,12 @@ impl<'e> Bench<'e> {
                 wide.visibility.left = Some(reach);
                 wide.visibility.right = Some(reach);
                 let windowed = self.weights(&wide, Biases::default()).await?;
-                Ok(Finding::same(&compare("", &windowed, &whole, EXACT)))
+                Ok(Finding::same_bits(&windowed, &whole))
             }
             Fact::SharedKeyBias => {
                 let plain = self.weights(&full, Biases::default()).await?;
                 let biased = self.weights(&full, self.p_k(false)).await?;
-                Ok(Finding::same(&compare(
-                    "",
-                    &biased,
-                    &plain,
-                    Tolerance::ENGINE,
-                )))
+                Ok(Finding::equal(&biased, &plain))
             }
             Fact::PositionKeyBias => {
                 let plain = self.weights(&full, Biases::default()).await?;
@@ -185,8 +132,8 @@ impl<'e> Bench<'e> {
             }
             Fact::SharedValueBias => self.shared_value_bias().await,
             Fact::ShiftOfScoreBias => self.shift().await,
-            Fact::RowSums => self.row_sums(Reading::Bias, None).await,
-            Fact::SegmentSums => self.row_sums(Reading::Bias, Some(5)).await,
+            Fact::RowSums => self.row_sums(None).await,
+            Fact::SegmentSums => self.row_sums(Some(5)).await,
             Fact::ProductRowSums => {
                 let config = self.config(Reading::Product);
                 let a = self.weights(&config, Biases::default()).await?;
@@ -202,7 +149,7 @@ impl<'e> Bench<'e> {
                 // Something else between, so that nothing is left of the first.
                 let _ = self.weights(&full, self.p_k(true)).await?;
                 let again = self.weights(&config, self.s(0.0)).await?;
-                Ok(Finding::same(&compare("", &again, &first, EXACT)))
+                Ok(Finding::same_bits(&again, &first))
             }
         }
     }
@@ -226,12 +173,7 @@ impl<'e> Bench<'e> {
             .enumerate()
             .map(|(at, o)| o + p_v.data[at / rows * dim + at % dim])
             .collect();
-        Ok(Finding::same(&compare(
-            "",
-            &biased,
-            &want,
-            Tolerance::ENGINE,
-        )))
+        Ok(Finding::equal(&biased, &want))
     }
 
     /// Two tables of s, one with another constant on every row, in both readings that use s.
@@ -242,35 +184,21 @@ impl<'e> Bench<'e> {
             all.extend(self.weights(&config, self.s(0.0)).await?);
             shifted.extend(self.weights(&config, self.s(3.0)).await?);
         }
-        Ok(Finding::same(&compare(
-            "",
-            &shifted,
-            &all,
-            Tolerance::ENGINE,
-        )))
+        Ok(Finding::equal(&shifted, &all))
     }
 
     /// Sums of rows, or of the segments of rows, against 1/G.
-    async fn row_sums(
-        &mut self,
-        reading: Reading,
-        segment: Option<u32>,
-    ) -> Result<Finding, EngineError> {
+    async fn row_sums(&mut self, segment: Option<u32>) -> Result<Finding, EngineError> {
         let config = Config {
             segment,
-            ..self.config(reading)
+            ..self.config(Reading::Bias)
         };
         let len = self.layer.seq_len;
         let width = segment.map_or(len, |segment| segment as usize);
         let a = self.weights(&config, self.s(0.0)).await?;
         let found: Vec<f32> = a.chunks(len).flat_map(|row| sums(row, width)).collect();
         let want = vec![1.0 / len.div_ceil(width) as f32; found.len()];
-        Ok(Finding::same(&compare(
-            "",
-            &found,
-            &want,
-            Tolerance::ENGINE,
-        )))
+        Ok(Finding::equal(&found, &want))
     }
 
     async fn output_rank(&mut self) -> Result<Finding, EngineError> {
@@ -284,12 +212,7 @@ impl<'e> Bench<'e> {
         frame.config.out_rank = Some(self.layer.model_dim() as u32);
         let full = matrix(self.engine, &frame, Matrix::Full).await?;
         let ranked = matrix(self.engine, &frame, Matrix::LowRank).await?;
-        Ok(Finding::same(&compare(
-            "",
-            &ranked,
-            &full,
-            Tolerance::ENGINE,
-        )))
+        Ok(Finding::equal(&ranked, &full))
     }
 
     async fn score_rank(&mut self) -> Result<Finding, EngineError> {
@@ -300,12 +223,7 @@ impl<'e> Bench<'e> {
         frame.score_factors = Some(Arc::new(factors));
         frame.config.score_rank = Some(self.layer.head_dim.min(self.layer.seq_len) as u32);
         let ranked = maps(self.engine, &frame, Quantity::Score).await?;
-        Ok(Finding::same(&compare(
-            "",
-            &ranked,
-            &full,
-            Tolerance::ENGINE,
-        )))
+        Ok(Finding::equal(&ranked, &full))
     }
 
     /// A strict past: the first token sees nothing.
@@ -323,7 +241,7 @@ impl<'e> Bench<'e> {
             .copied()
             .collect();
         let zeros = vec![0.0f32; first.len()];
-        Ok(Finding::same(&compare("", &first, &zeros, EXACT)))
+        Ok(Finding::same_bits(&first, &zeros))
     }
 
     async fn weights(&mut self, config: &Config, biases: Biases) -> Result<Vec<f32>, EngineError> {

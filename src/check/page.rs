@@ -3,45 +3,24 @@
 //! browser test reads what a person reads.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
-use js_sys::Uint8Array;
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Element, File, HtmlInputElement, Response, UrlSearchParams};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{Element, HtmlInputElement, UrlSearchParams};
 
-use super::facts::{Bench, Fact, Finding};
+use super::dom::{append, child, close_on_escape, element, set, set_root, text};
+use super::facts::{Bench, Fact};
+use super::finding::Finding;
 use super::judge::judge;
+use super::wish::{Wish, parse};
 use crate::attention::compare::Comparison;
-use crate::data::case::Case;
-use crate::data::minilm;
-use crate::data::safetensors::{ReadError, Tensors};
 use crate::engine::gpu::{GpuEngine, Options};
 use crate::engine::{Engine, EngineError};
 use crate::scene::Lang;
 use crate::words::{self, Text, check as texts};
-
-/// A case that somebody wants checked.
-enum Wish {
-    /// By address.
-    Address(String),
-    /// A chosen file.
-    File(File),
-}
-
-impl Wish {
-    /// The file's name without folder and ending.
-    fn name(&self) -> String {
-        let path = match self {
-            Self::Address(address) => address.clone(),
-            Self::File(file) => file.name(),
-        };
-        let file = path.rsplit('/').next().unwrap_or_default();
-        file.trim_end_matches(".safetensors").to_owned()
-    }
-}
 
 /// Starts the page.
 pub fn start() {
@@ -65,30 +44,6 @@ pub fn start() {
         .filter_map(|value| value.as_string())
         .collect();
     spawn_local(Rc::new(page).run(addresses));
-}
-
-/// In the dialog of the full page Escape closes it, also while the focus is in here.
-fn close_on_escape() {
-    let Ok(Some(frame)) = window().frame_element() else {
-        return;
-    };
-    let pressed =
-        Closure::<dyn FnMut(web_sys::KeyboardEvent)>::new(move |event: web_sys::KeyboardEvent| {
-            let dialog = frame.closest("dialog").ok().flatten();
-            if let (Some(dialog), "Escape") = (dialog, &*event.key()) {
-                dialog
-                    .unchecked_into::<web_sys::HtmlDialogElement>()
-                    .close();
-            }
-        });
-    let heard = pressed.as_ref().unchecked_ref();
-    // The page and its listener end together.
-    if window()
-        .add_event_listener_with_callback("keydown", heard)
-        .is_ok()
-    {
-        pressed.forget();
-    }
 }
 
 struct Page {
@@ -281,14 +236,7 @@ impl Page {
 
     async fn check_case(&self, engine: &mut GpuEngine, wish: Wish) {
         let name = wish.name();
-        let bytes = match wish {
-            Wish::Address(address) => fetch(&address).await,
-            Wish::File(file) => JsFuture::from(file.array_buffer())
-                .await
-                .map(|b| bytes_of(&b))
-                .map_err(words_of),
-        };
-        let bytes = match bytes {
+        let bytes = match wish.bytes(self.lang).await {
             Ok(bytes) => bytes,
             Err(why) => return self.refuse(texts::NOT_LOADED, &name, &why),
         };
@@ -345,102 +293,15 @@ impl Page {
     }
 }
 
-/// The case; files that it names are fetched from the page's own data.
-async fn parse(name: &str, bytes: &[u8]) -> Result<Case, ReadError> {
-    let mut files = BTreeMap::<String, Vec<u8>>::new();
-    loop {
-        let mut missing = Vec::new();
-        let case = Case::parse(name, bytes, |input, tensor| {
-            let mut all = Tensors::default();
-            let paths = minilm::captured(input, tensor)
-                .ok_or_else(|| ReadError::Missing(input.to_owned()))?;
-            for path in paths {
-                match files.get(&path) {
-                    Some(bytes) => all.tensors.extend(Tensors::parse(bytes)?.tensors),
-                    None => missing.push(path),
-                }
-            }
-            Ok(all)
-        });
-        if missing.is_empty() {
-            return case;
-        }
-        for path in missing {
-            let bytes = fetch(&format!("./data/{path}"))
-                .await
-                .map_err(|why| ReadError::Content(format!("{path}: {why}")))?;
-            files.insert(path, bytes);
-        }
-    }
-}
-
-/// The bytes at an address of this site; the page's policy refuses all others.
-async fn fetch(address: &str) -> Result<Vec<u8>, String> {
-    let answer = JsFuture::from(window().fetch_with_str(address))
-        .await
-        .map_err(words_of)?;
-    let answer: Response = answer.unchecked_into();
-    if !answer.ok() {
-        return Err(answer.status().to_string());
-    }
-    let buffer = answer.array_buffer().map_err(words_of)?;
-    Ok(bytes_of(&JsFuture::from(buffer).await.map_err(words_of)?))
-}
-
-fn bytes_of(buffer: &JsValue) -> Vec<u8> {
-    Uint8Array::new(buffer).to_vec()
-}
-
-fn words_of(error: JsValue) -> String {
-    String::from(js_sys::Object::from(error).to_string())
-}
-
 /// A number of any size in few digits.
 fn small(value: f64) -> String {
     if value == 0.0 {
         "0".to_owned()
+    } else if value.is_infinite() {
+        if value > 0.0 { "∞" } else { "−∞" }.to_owned()
     } else if (1e-3..1e4).contains(&value.abs()) {
         format!("{value:.4}")
     } else {
         format!("{value:.2e}")
     }
-}
-
-fn set_root(name: &str, value: &str) {
-    if let Some(root) = document().document_element() {
-        set(&root, name, value);
-    }
-}
-
-/// An element of HTML.
-fn element(tag: &str, class: &str) -> Element {
-    let made = document().create_element(tag).unwrap_throw();
-    if !class.is_empty() {
-        made.set_class_name(class);
-    }
-    made
-}
-
-/// The same at the end of `of`.
-fn child(of: &Element, tag: &str, class: &str) -> Element {
-    let made = element(tag, class);
-    append(of, &made);
-    made
-}
-
-/// The same with a text in it.
-fn text(of: &Element, tag: &str, words: &str) -> Element {
-    let made = child(of, tag, "");
-    made.set_text_content(Some(words));
-    made
-}
-
-fn append(to: &Element, node: &Element) {
-    // Only a node above itself is refused.
-    let _ = to.append_child(node);
-}
-
-fn set(element: &Element, name: &str, value: &str) {
-    // Only a malformed name is refused, and ours are not.
-    let _ = element.set_attribute(name, value);
 }

@@ -45,9 +45,39 @@ pub struct Expect {
     pub y: Option<Tensor>,
 }
 
-/// `config` as it stands in the file. `mechanism` is for readers only: what acts is what is set.
+/// Tensors that a case may hold.
+const TENSORS: [&str; 22] = [
+    "q",
+    "k",
+    "v",
+    "x",
+    "w_q",
+    "w_k",
+    "w_v",
+    "b_q",
+    "b_k",
+    "b_v",
+    "w_o",
+    "b_o",
+    "w_1",
+    "w_2",
+    "p_k",
+    "p_v",
+    "s",
+    "mask",
+    "expect.a",
+    "expect.a_rows",
+    "expect.o",
+    "expect.y",
+];
+
+/// `config` as it stands in the file. A choice that is not known is refused: the case would be
+/// judged without it. `mechanism` is for readers only: what acts is what is set.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Choices {
+    #[serde(rename = "mechanism")]
+    _mechanism: Option<serde::de::IgnoredAny>,
     heads: usize,
     #[serde(default)]
     causal: bool,
@@ -93,6 +123,13 @@ impl Case {
         mut resolve: impl FnMut(&str, Option<&str>) -> Result<Tensors, ReadError>,
     ) -> Result<Self, ReadError> {
         let mut file = Tensors::parse(bytes)?;
+        if let Some(name) = file
+            .tensors
+            .keys()
+            .find(|name| !TENSORS.contains(&&***name))
+        {
+            return Err(content(format!("'{name}' is no tensor of a case")));
+        }
         if let Ok(inputs) = file.meta("inputs") {
             for input in json::<Vec<String>>("inputs", inputs)? {
                 join(&mut file, &input, &mut resolve)?;
@@ -257,6 +294,9 @@ fn expect(file: &Tensors, layer: &Layer, choices: &Choices) -> Result<Expect, Re
         Some(rows) => file
             .get_shaped("expect.a_rows", &[h, rows.len(), l])?
             .map(|a| (rows.clone(), a)),
+        None if file.get("expect.a_rows").is_some() => {
+            return Err(content("expect.a_rows without config a_rows"));
+        }
         None => None,
     };
     Ok(Expect {

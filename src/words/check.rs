@@ -29,6 +29,7 @@ texts! {
     NO_ENGINE: "Nothing can be checked: this browser gives the page no GPU ({why}). The map is then drawn by the CPU.", "无法自检：此浏览器未向页面提供 GPU（{why}）。此时注意力图由 CPU 绘制。";
     BAD_CASE: "“{name}” is not a case that can be checked: {why}", "“{name}”不是可检查的算例：{why}";
     NOT_LOADED: "“{name}” could not be loaded ({why}).", "“{name}”未能载入（{why}）。";
+    ELSEWHERE: "only files of this site can be fetched; choose the file below instead", "只能获取本站的文件；请改为在下方选择文件";
     ENGINE_ERROR: "The device gave up: {why}", "设备出错：{why}";
 
     F_WINDOW: "A window that reaches over everything (w ≥ L − 1) is full attention, bit by bit.", "覆盖全部的窗口（w ≥ L − 1）与全注意力逐位相同。";
