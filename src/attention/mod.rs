@@ -12,4 +12,5 @@ pub mod output;
 pub mod project;
 pub mod reference;
 pub mod summary;
+mod summary_numbers;
 pub mod visibility;

@@ -1,12 +1,16 @@
 //! Engines that turn a layer and a [`Frame`] into pictures. One interface; the WGSL engine is
 //! [`gpu`], the one without a graphics device [`cpu`]. No word of the user interface in here.
 
+pub mod bounds;
 pub mod colors;
 pub mod cpu;
+pub mod done;
 pub mod gpu;
+pub mod jobs;
 pub mod plan;
 pub mod recovery;
 pub mod sizes;
+pub mod tiles;
 
 use std::fmt;
 use std::future::Future;
@@ -84,9 +88,6 @@ pub struct StripView {
     /// Colours, each head on its own automatic range.
     pub colors: Colors,
 }
-
-/// Pixels of ground between the two output maps.
-pub const OUTPUT_GAP: u32 = 2;
 
 /// Y of the low-rank W_O and its full-rank twin, `[L, d]` each, drawn one above the other.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! How many pixels and texels a picture gets.
 
-use crate::engine::OUTPUT_GAP;
+use crate::engine::tiles::OUTPUT_GAP;
 
 /// Edge of the map's drawing buffer that a software adapter fills in good time.
 pub const SPARING: u32 = 384;

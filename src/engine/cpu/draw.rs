@@ -1,8 +1,8 @@
 //! Texels on their pictures: which heatmaps each has.
 
 use crate::engine::Colors;
-use crate::engine::gpu::heatmap::{Viewport, output_tiles, strip_tile};
 use crate::engine::gpu::surface::Slot;
+use crate::engine::tiles::{Viewport, output_tiles, strip_tile};
 
 use super::engine::{CpuEngine, Shown};
 use super::paint::{Palette, Picture};

@@ -4,9 +4,9 @@
 use attnscope_kernels::tile::{Matrix, linear};
 
 use crate::attention::layer::Input;
-use crate::engine::gpu::bounds::{check_frame, within_bounds};
-use crate::engine::gpu::done::Done;
-use crate::engine::gpu::jobs::{Job, Part, Planner, Rows, Step, Work, low_rank};
+use crate::engine::bounds::{check_frame, within_bounds};
+use crate::engine::done::Done;
+use crate::engine::jobs::{Job, Part, Planner, Rows, Step, Work, low_rank};
 use crate::engine::plan::{Pass, Plan};
 use crate::engine::sizes::{Allowed, Sizes, StatSizes};
 use crate::engine::{EngineError, Frame, FrameReport, MapValues};

@@ -1,7 +1,7 @@
 //! The large map and the small ones: rows of a head become texels, a few at a time.
 
 use crate::engine::Pool;
-use crate::engine::gpu::jobs::Rows;
+use crate::engine::jobs::Rows;
 use crate::scene::{Quantity, Rect};
 
 use super::engine::{BUDGET, CpuEngine, Shown};

@@ -6,7 +6,7 @@ use attnscope_kernels::lanes::LANES;
 use attnscope_kernels::tile::{Matrix, Panels, linear, tile_sum};
 
 use crate::attention::layer::{Linear, Output};
-use crate::engine::gpu::jobs::{Rows, factors, low_rank};
+use crate::engine::jobs::{Rows, factors, low_rank};
 use crate::scene::Quantity;
 
 use super::engine::{CpuEngine, Shown};

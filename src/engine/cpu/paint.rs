@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use attnscope_kernels::pixels::{self, Marks, STEPS, Scale};
 
-use crate::engine::gpu::heatmap::Viewport;
+use crate::engine::tiles::Viewport;
 use crate::engine::{ColorTable, Colors, colors};
 
 use super::texels::Texels;

@@ -2,9 +2,10 @@
 
 use crate::engine::Colors;
 use crate::engine::sizes::aligned;
+use crate::engine::tiles::{Viewport, output_tiles, strip_tile};
 
 use super::engine::{GpuEngine, Shown};
-use super::heatmap::{Tile, Viewport, output_tiles, strip_tile};
+use super::heatmap::Tile;
 use super::launch::{Slice, Timed};
 use super::store::Name;
 use super::surface::Slot;

@@ -1,16 +1,17 @@
 //! The jobs behind the heads: O, Y, its low-rank twin, energies, and their texels.
 
 use crate::attention::layer::{Linear, Output};
+use crate::engine::jobs::{Job, Part, Rows, components, factors, has_bias, low_rank};
 use crate::engine::sizes::{Sizes, partial_sums, vec4s};
 use crate::scene::Quantity;
 
 use super::engine::{GpuEngine, Shown};
 use super::gpu_data::{EnergyParams, LinearParams, MapParams, MatrixParams, NOTHING, OutputParams};
-use super::jobs::{Job, Part, Rows, components, factors, has_bias, low_rank};
 use super::kernel::Kernel;
 use super::launch::{Arg, Slice, Timed};
 use super::params::variant;
 use super::store::Name;
+use super::sums::{Sum, low_rank_sum, model_bytes, model_dim, partial};
 use super::variant::Variant;
 
 impl GpuEngine {
@@ -285,59 +286,6 @@ enum Half {
     Upper,
     /// Y.
     Lower,
-}
-
-/// Components `first..end` (`first` a multiple of four) added to what is at `start`.
-#[derive(Clone, Copy)]
-struct Sum {
-    first: u32,
-    end: u32,
-    /// Where the sum of the components before starts, or [`NOTHING`].
-    start: u32,
-    /// Where the result starts.
-    to: u32,
-    /// Whether the bias is added.
-    finished: bool,
-}
-
-/// Where partial sum `part` starts, behind the low-rank Y itself; [`NOTHING`] before the first.
-fn partial_start(shown: &Shown, part: Option<u32>) -> u32 {
-    let whole = (model_bytes(&shown.sizes) / 4) as u32;
-    part.map_or(NOTHING, |part| (1 + part) * whole)
-}
-
-/// The sum of the components up to the end of `part`.
-fn partial(shown: &Shown, part: u32) -> Sum {
-    let step = partial_sums(&shown.sizes, components(&shown.frame)).step;
-    Sum {
-        first: part * step,
-        end: (part + 1) * step,
-        start: partial_start(shown, part.checked_sub(1)),
-        to: partial_start(shown, Some(part)),
-        finished: false,
-    }
-}
-
-/// Y of the low rank, from the last partial sum below it.
-fn low_rank_sum(shown: &Shown) -> Sum {
-    let all = components(&shown.frame);
-    let end = low_rank(&shown.frame).unwrap_or(all).min(all);
-    let before = partial_sums(&shown.sizes, all).before(end);
-    Sum {
-        first: before * partial_sums(&shown.sizes, all).step,
-        end,
-        start: partial_start(shown, before.checked_sub(1)),
-        to: 0,
-        finished: true,
-    }
-}
-
-fn model_dim(sizes: &Sizes) -> u32 {
-    (sizes.heads * sizes.head_dim) as u32
-}
-
-fn model_bytes(sizes: &Sizes) -> u64 {
-    sizes.seq_len as u64 * sizes.model_stride as u64 * 16
 }
 
 /// Y = X Wᵀ + b of model width, over the first `inner` of `row` columns.

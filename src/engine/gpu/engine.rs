@@ -1,19 +1,18 @@
 //! [`GpuEngine`]: the last Frame, what is there of it, and what is left to do.
 
+use crate::engine::bounds::{check_frame, unit_address, within_bounds};
+use crate::engine::done::Done;
+use crate::engine::jobs::{Planner, Work};
 use crate::engine::plan::{Pass, Plan};
 use crate::engine::sizes::{Sizes, StatSizes};
 use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
 
-use super::bounds::{check_frame, unit_address, within_bounds};
 use super::context::{Context, Options};
-use super::done::Done;
 use super::heatmap::Heatmap;
-use super::jobs::{Job, Planner, Step, Work};
 use super::kernel::{Kernel, Kernels};
-use super::launch::{Launcher, Slice, Timed};
+use super::launch::Launcher;
 use super::store::{Name, Store};
 use super::surface::{Canvas, Slot, Target};
-use super::upload::{Source, source};
 use super::variant::Variant;
 
 /// Submits that one `draw` makes before it leaves the rest to `idle`.
@@ -42,8 +41,8 @@ pub struct GpuEngine {
     pub(super) dummy: wgpu::Buffer,
     pub(super) frame: u64,
     pub(super) timed_frame: bool,
-    work: Work,
-    begin: bool,
+    pub(super) work: Work,
+    pub(super) begin: bool,
     // Last: the device goes after everything made from it.
     pub(super) context: Context,
 }
@@ -77,62 +76,6 @@ impl GpuEngine {
             begin: false,
             context,
         })
-    }
-
-    /// Draws `slot` to a canvas of the page from the next [`GpuEngine::resize`] on.
-    ///
-    /// # Errors
-    /// [`EngineError::Invalid`] when the canvas gives no WebGPU context.
-    #[cfg(target_arch = "wasm32")]
-    pub fn attach_canvas(
-        &mut self,
-        slot: Slot,
-        canvas: web_sys::HtmlCanvasElement,
-    ) -> Result<(), EngineError> {
-        self.targets[slot as usize] = Some(Target::canvas(&self.context, canvas)?);
-        self.redraw(slot);
-        Ok(())
-    }
-
-    /// Draws `slot` to a texture that [`GpuEngine::read_pixels`] can read.
-    ///
-    /// # Errors
-    /// [`EngineError::EmptyCanvas`], or [`EngineError::TooLarge`] beyond the device's textures.
-    pub fn attach_texture(
-        &mut self,
-        slot: Slot,
-        width: u32,
-        height: u32,
-    ) -> Result<(), EngineError> {
-        self.targets[slot as usize] = Some(Target::texture(&self.context, width, height)?);
-        self.redraw(slot);
-        Ok(())
-    }
-
-    /// Gives the target of `slot` another size in device pixels; zero takes it out of use. The
-    /// picture is drawn by the next `draw` or `idle`.
-    ///
-    /// # Errors
-    /// [`EngineError::TooLarge`] beyond the device's texture size.
-    pub fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
-        let before = self.targets[slot as usize].as_ref().map(Target::size);
-        if let Some(target) = &mut self.targets[slot as usize] {
-            target.resize(&self.context, width, height)?;
-        }
-        if before != Some((width, height)) {
-            self.redraw(slot);
-        }
-        Ok(())
-    }
-
-    /// Draws `slot` no more.
-    pub fn detach(&mut self, slot: Slot) {
-        self.targets[slot as usize] = None;
-    }
-
-    /// Device pixels per CSS pixel: marks keep their size on dense screens.
-    pub fn set_pixel_ratio(&mut self, ratio: f32) {
-        self.hatch_step = 6.0 * ratio.clamp(1.0, 4.0);
     }
 
     /// Puts other WGSL in the place of a kernel, for negative controls.
@@ -185,17 +128,6 @@ impl GpuEngine {
     /// Does everything that is left of the last Frame.
     pub fn finish(&mut self) {
         while self.idle() {}
-    }
-
-    fn redraw(&mut self, slot: Slot) {
-        if let Some(shown) = &mut self.shown {
-            match slot {
-                Slot::Map => shown.done.map_drawn = false,
-                Slot::Strip => shown.done.strip_drawn = false,
-                Slot::Output => shown.done.output_drawn = false,
-            }
-        }
-        self.schedule();
     }
 
     fn healthy(&self) -> Result<(), EngineError> {
@@ -256,7 +188,7 @@ impl GpuEngine {
         Ok(())
     }
 
-    fn schedule(&mut self) {
+    pub(super) fn schedule(&mut self) {
         if let Some(shown) = &self.shown {
             self.work = Planner {
                 frame: &shown.frame,
@@ -267,98 +199,7 @@ impl GpuEngine {
             .work(&shown.done);
         }
     }
-
-    /// One submit of the front (or else of the back). Returns whether there was one.
-    fn run_slice(&mut self, front: bool) -> bool {
-        let budget = self.context.budget();
-        let queue = if front {
-            &mut self.work.front
-        } else {
-            &mut self.work.back
-        };
-        let mut steps: Vec<Step> = Vec::new();
-        let mut cost = 0;
-        while let Some(next) = queue.front() {
-            if !steps.is_empty() && (cost + next.cost > budget || steps.len() >= STEPS_PER_SUBMIT) {
-                break;
-            }
-            cost += next.cost;
-            steps.push(*next);
-            queue.pop_front();
-        }
-        if steps.is_empty() {
-            return false;
-        }
-        let ends = front && queue.is_empty();
-        // A strip that is drawn again in the same submit need not be drawn before.
-        let last_strip = steps.iter().rposition(|s| s.job == Job::DrawStrip);
-        let last_pass = steps.iter().rposition(|s| self.makes_pass(s.job));
-        let mut slice = self.launcher.slice(&self.context);
-        let mut timed_end = false;
-        for (at, step) in steps.iter().enumerate() {
-            if step.job == Job::DrawStrip && Some(at) != last_strip {
-                continue;
-            }
-            let makes_pass = self.makes_pass(step.job);
-            let timed = Timed {
-                begin: front && makes_pass && std::mem::take(&mut self.begin),
-                end: ends && Some(at) == last_pass,
-            };
-            timed_end |= timed.end;
-            self.encode(&mut slice, step.job, timed);
-            self.note(step.job);
-        }
-        if timed_end {
-            self.launcher.resolve_timestamps(&mut slice);
-            self.timed_frame = true;
-        }
-        self.submit(slice);
-        if ends {
-            self.context.announce(self.frame);
-        }
-        true
-    }
-
-    fn submit(&mut self, slice: Slice) {
-        self.launcher.finish(&self.context, slice);
-        for canvas in self.canvases.drain(..) {
-            canvas.present(&self.context);
-        }
-    }
-
-    /// Whether `job` is a pass on the device and not an upload or a drawing without target.
-    fn makes_pass(&self, job: Job) -> bool {
-        let drawable = |slot: Slot| {
-            self.targets[slot as usize]
-                .as_ref()
-                .is_some_and(|t| t.size().0 > 0)
-        };
-        match job {
-            Job::DrawMap => drawable(Slot::Map),
-            Job::DrawStrip => drawable(Slot::Strip),
-            Job::DrawOutput => drawable(Slot::Output),
-            Job::Project(part, head, _) => self.shown.as_ref().is_some_and(|s| {
-                matches!(
-                    source(&s.frame.layer, part, head as usize),
-                    Source::Projected(_)
-                )
-            }),
-            _ => true,
-        }
-    }
-
-    fn note(&mut self, job: Job) {
-        if let Some(shown) = &mut self.shown {
-            let map_rows = shown.frame.map.as_ref().map_or(0, |m| m.texel_rows);
-            let strip_rows = shown.frame.strip.as_ref().map_or(0, |s| s.texels);
-            let rows = shown.sizes.seq_len as u32;
-            shown.done.note(job, rows, map_rows, strip_rows);
-        }
-    }
 }
-
-/// Steps of one submit: each takes at most three uniform structs, a strip one per head.
-const STEPS_PER_SUBMIT: usize = 64;
 
 impl Engine for GpuEngine {
     fn capabilities(&self) -> &Capabilities {

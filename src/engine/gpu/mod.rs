@@ -1,26 +1,27 @@
 //! The WGSL engine: from a [`Frame`](crate::engine::Frame) to pictures on a GPU.
 //!
-//! [`engine`] keeps the last Frame and what is there of it, [`jobs`] says what is left to do,
+//! [`engine`] keeps the last Frame and what is there of it, [`jobs`](crate::engine::jobs) says what is left to do,
 //! [`encode`] turns each job into launches, [`heatmap`] draws. No buffer is `[L, L]` but inputs that
 //! are (mask, dense s), and nothing is read back on the way to the screen.
 
-pub mod bounds;
 pub mod context;
-pub mod done;
 pub mod encode;
 pub mod encode_draw;
+pub mod encode_map;
 pub mod encode_output;
 pub mod engine;
 pub mod gpu_data;
 pub mod heatmap;
-pub mod jobs;
 pub mod kernel;
 pub mod launch;
 pub mod params;
 pub mod readback;
 pub mod shaders;
 pub mod store;
+pub mod submit;
+mod sums;
 pub mod surface;
+pub mod targets;
 pub mod upload;
 pub mod variant;
 

@@ -3,12 +3,12 @@
 use crate::attention::layer::ScoreBias;
 use crate::attention::visibility::Visibility;
 use crate::engine::Frame;
+use crate::engine::jobs::Rows;
 use crate::engine::sizes::{Sizes, vec4s};
 use crate::scene::Quantity;
 
 use super::engine::Shown;
 use super::gpu_data::{self as data, HeadParams};
-use super::jobs::Rows;
 use super::variant::Variant;
 
 /// Which pipeline the choices of the Frame need.

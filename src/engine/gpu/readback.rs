@@ -3,11 +3,11 @@
 
 use futures_channel::oneshot;
 
+use crate::engine::jobs::{components, factors};
 use crate::engine::sizes::ALIGN;
 use crate::engine::{EngineError, FrameReport, Local, MapValues};
 
 use super::engine::GpuEngine;
-use super::jobs::{components, factors};
 use super::store::Name;
 use super::surface::{Slot, Target};
 

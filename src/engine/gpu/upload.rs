@@ -1,9 +1,9 @@
 //! From tensors to buffers: rows padded to whole vec4s, heads at aligned starts, masks packed.
 
 use crate::attention::layer::{Input, Layer, Linear, Tensor};
+use crate::engine::jobs::Part;
 use crate::engine::sizes::{Sizes, vec4s};
 
-use super::jobs::Part;
 use super::store::{Name, Store};
 
 /// Rows of `row` numbers, each padded with zeros to whole vec4s.

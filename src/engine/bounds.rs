@@ -7,7 +7,7 @@ use crate::engine::sizes::{aligned, fits, strip_texels};
 use crate::engine::{EngineError, Frame};
 
 /// Identity of the unit tensor: an amplitude alone moves without an upload.
-pub(super) fn unit_address(bias: Option<&PositionBias>) -> Option<usize> {
+pub fn unit_address(bias: Option<&PositionBias>) -> Option<usize> {
     bias.map(|b| Arc::as_ptr(&b.unit.data).addr())
 }
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::super::done::Done;
 use super::{Job, Part, Planner, Work};
 use crate::attention::config::Config;
 use crate::attention::layer::{Biases, Input, Layer, Output, Tensor};
+use crate::engine::done::Done;
 use crate::engine::plan::Plan;
 use crate::engine::sizes::{Allowed, Sizes, StatSizes};
 use crate::engine::{ColorTable, Colors, Frame, MapView, OutputView, Pool, StripView};

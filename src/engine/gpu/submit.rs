@@ -1,0 +1,101 @@
+//! The next steps of what is left to do, as one submit.
+
+use crate::engine::jobs::{Job, Step};
+
+use super::engine::GpuEngine;
+use super::launch::{Slice, Timed};
+use super::surface::Slot;
+use super::upload::{Source, source};
+
+/// Steps of one submit: each takes at most three uniform structs, a strip one per head.
+const STEPS_PER_SUBMIT: usize = 64;
+
+impl GpuEngine {
+    /// One submit of the front (or else of the back). Returns whether there was one.
+    pub(super) fn run_slice(&mut self, front: bool) -> bool {
+        let budget = self.context.budget();
+        let queue = if front {
+            &mut self.work.front
+        } else {
+            &mut self.work.back
+        };
+        let mut steps: Vec<Step> = Vec::new();
+        let mut cost = 0;
+        while let Some(next) = queue.front() {
+            if !steps.is_empty() && (cost + next.cost > budget || steps.len() >= STEPS_PER_SUBMIT) {
+                break;
+            }
+            cost += next.cost;
+            steps.push(*next);
+            queue.pop_front();
+        }
+        if steps.is_empty() {
+            return false;
+        }
+        let ends = front && queue.is_empty();
+        // A strip that is drawn again in the same submit need not be drawn before.
+        let last_strip = steps.iter().rposition(|s| s.job == Job::DrawStrip);
+        let last_pass = steps.iter().rposition(|s| self.makes_pass(s.job));
+        let mut slice = self.launcher.slice(&self.context);
+        let mut timed_end = false;
+        for (at, step) in steps.iter().enumerate() {
+            if step.job == Job::DrawStrip && Some(at) != last_strip {
+                continue;
+            }
+            let makes_pass = self.makes_pass(step.job);
+            let timed = Timed {
+                begin: front && makes_pass && std::mem::take(&mut self.begin),
+                end: ends && Some(at) == last_pass,
+            };
+            timed_end |= timed.end;
+            self.encode(&mut slice, step.job, timed);
+            self.note(step.job);
+        }
+        if timed_end {
+            self.launcher.resolve_timestamps(&mut slice);
+            self.timed_frame = true;
+        }
+        self.submit(slice);
+        if ends {
+            self.context.announce(self.frame);
+        }
+        true
+    }
+
+    fn submit(&mut self, slice: Slice) {
+        self.launcher.finish(&self.context, slice);
+        for canvas in self.canvases.drain(..) {
+            canvas.present(&self.context);
+        }
+    }
+
+    /// Whether `job` is a pass on the device and not an upload or a drawing without target.
+    fn makes_pass(&self, job: Job) -> bool {
+        let drawable = |slot: Slot| {
+            self.targets[slot as usize]
+                .as_ref()
+                .is_some_and(|t| t.size().0 > 0)
+        };
+        match job {
+            Job::DrawMap => drawable(Slot::Map),
+            Job::DrawStrip => drawable(Slot::Strip),
+            Job::DrawOutput => drawable(Slot::Output),
+            Job::Project(part, head, _) => self.shown.as_ref().is_some_and(|s| {
+                matches!(
+                    source(&s.frame.layer, part, head as usize),
+                    Source::Projected(_)
+                )
+            }),
+            _ => true,
+        }
+    }
+
+    fn note(&mut self, job: Job) {
+        if let Some(shown) = &mut self.shown {
+            let map_rows = shown.frame.map.as_ref().map_or(0, |m| m.texel_rows);
+            let strip_rows = shown.frame.strip.as_ref().map_or(0, |s| s.texels);
+            let rows = shown.sizes.seq_len as u32;
+            shown.done.note(job, rows, map_rows, strip_rows);
+        }
+    }
+}
