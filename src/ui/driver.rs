@@ -39,6 +39,9 @@ thread_local! {
     static DRIVER: RefCell<Option<Driver>> = const { RefCell::new(None) };
 }
 
+/// While the device works it is looked at so often: animation frames are too far apart for a
+/// browser that tells about finished work only when it is looked at (Firefox).
+const LOOK_MS: u64 = 4;
 /// After so long without a change the hand rests: strip, facts and reports follow.
 const REST_MS: f64 = 150.0;
 
@@ -52,6 +55,8 @@ struct Driver {
     assembler: Assembler,
     facts: Facts,
     beat: Beat,
+    /// Whether the device is being looked at.
+    looks: bool,
 }
 
 /// Starts engine, loader and loop for a page that has just been opened.
@@ -68,6 +73,7 @@ pub fn start(state: AppState) {
             assembler: Assembler::new(calculator.clone()),
             facts: Facts::new(state, calculator),
             beat: Beat::default(),
+            looks: false,
         });
     });
     beat::watch_input();
@@ -190,11 +196,31 @@ fn wake() {
     }
 }
 
+/// Looks at the device until it has finished.
+fn look() {
+    let works = with(|driver| {
+        let works = driver.engine.as_ref().is_some_and(|engine| {
+            engine.finished();
+            engine.in_flight() > 0
+        });
+        driver.looks = works;
+        works
+    });
+    if works == Some(true) {
+        set_timeout(look, Duration::from_millis(LOOK_MS));
+    }
+}
+
 /// One animation frame.
 fn tick() {
     let outcome = with(|driver| {
         driver.beat.frame_came();
-        (driver.state, driver.tick(now()))
+        let outcome = driver.tick(now());
+        let works = driver.engine.as_ref().is_some_and(|e| e.in_flight() > 0);
+        if works && !std::mem::replace(&mut driver.looks, true) {
+            set_timeout(look, Duration::from_millis(LOOK_MS));
+        }
+        (driver.state, outcome)
     });
     match outcome {
         Some((_, Ok(true))) => wake(),
