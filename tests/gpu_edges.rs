@@ -7,6 +7,7 @@ mod support;
 use attnscope::attention::compare::Comparison;
 use attnscope::attention::config::Reading;
 use attnscope::attention::layer::{Input, PositionBias, ScoreBias, Tensor};
+use attnscope::attention::visibility::Visibility;
 use attnscope::engine::Frame;
 use attnscope::engine::gpu::GpuEngine;
 use attnscope::engine::gpu::readback::Matrix;
@@ -172,6 +173,37 @@ fn one_token_and_one_number() {
                 ..Recipe::default()
             };
             let name = format!("{reading:?} L = {seq_len}, d_h = {head_dim}");
+            holds(&mut engine, &name, &recipe.frame());
+        }
+    }
+}
+
+/// Global rows end and windows lie wholly in the past or in the future within one block of rows.
+#[test]
+fn every_small_combination_of_global_rows_and_past_windows() {
+    let mut engine = support::engine();
+    for (causal, globals, sinks) in (0..2 * 9 * 2).map(|at| (at % 2 == 1, at / 2 % 9, at / 18)) {
+        for (left, right) in [
+            (None, Some(-1)),
+            (None, Some(-2)),
+            (Some(5), Some(-3)),
+            (Some(6), Some(-5)),
+            (Some(-2), None),
+            (Some(0), Some(0)),
+        ] {
+            let recipe = Recipe {
+                seq_len: 17,
+                visibility: Visibility {
+                    causal,
+                    left,
+                    right,
+                    globals,
+                    sinks,
+                    ..Visibility::default()
+                },
+                ..Recipe::default()
+            };
+            let name = format!("causal {causal} ({left:?}, {right:?}) {globals} {sinks}");
             holds(&mut engine, &name, &recipe.frame());
         }
     }
