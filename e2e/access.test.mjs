@@ -11,11 +11,15 @@ import { serve } from './server.mjs';
 
 /** Every panel, and what opens it. */
 const PANELS = {
-  'full, cell': 'm=full&cell=3,5',
-  'window, cost': 'm=window&w=3&panel=cost',
-  'cjar, output': 'm=cjar&r=64&panel=output&reading=bias&s=0.5&s.decay=0.3',
+  'full, cell': 'm=full&cell=3.5',
+  'window, cost': 'm=window&w=3&panel=cost&lesson=window',
+  'cjar, output': 'm=cjar&r=64&panel=output&reading=bias&s=0.5&s.decay=0.3&lesson=cjar',
   'product, signed': 'm=cjar&reading=product&s=0.5&s.decay=0.3',
 };
+const THEMES = ['light', 'dark'];
+const LANGUAGES = ['en', 'zh'];
+/** Every theme in every language. */
+const LOOKS = THEMES.flatMap((theme) => LANGUAGES.map((lang) => [theme, lang]));
 
 /** What axe finds wrong, one line a node. */
 async function violations(page) {
@@ -28,27 +32,51 @@ async function violations(page) {
   });
 }
 
-const unfold = (page) => page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
+/** Opens everything that is folded: groups of controls, the code, the table. */
+async function unfold(page) {
+  await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
+  if (!(await page.$('#table'))) await page.$eval('#as-table', (button) => button.click());
+  await page.waitForFunction(() => document.querySelector('#table tbody tr'), { timeout: 20_000 });
+}
 
-/** Role, name and extent of what has the focus. */
-const focused = (page) =>
-  page.evaluate(() => {
-    const node = document.activeElement;
-    const label = (id) => document.getElementById(id)?.textContent ?? '';
-    const name =
-      node.getAttribute('aria-label') ??
-      node.getAttribute('aria-labelledby')?.split(' ').map(label).join(' ') ??
-      [...(node.labels ?? [])].map((one) => one.textContent).join(' ');
-    const box = node.getBoundingClientRect();
-    const style = getComputedStyle(node);
-    return {
-      tag: node.tagName.toLowerCase(),
-      id: node.id,
-      name: (name || node.textContent).trim(),
-      outline: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0,
-      height: box.height,
-    };
+/** Goes through the page by Tab: every control once, each with a name and a ring. */
+async function walk(page, where) {
+  const wanted = await page.$$eval('button, input, select, summary, a[href], [tabindex="0"]', (all) =>
+    all.filter((node) => {
+      const radio = node.type === 'radio' && !node.checked;
+      return !node.disabled && !radio && node.tabIndex >= 0 && node.checkVisibility() && !node.closest('[popover]');
+    }).length,
+  );
+  await page.evaluate(() => {
+    document.activeElement?.blur();
+    globalThis.seen = new Set();
   });
+  let reached = 0;
+  for (let step = 0; step < 2 * wanted && reached < wanted; step++) {
+    await page.keyboard.press('Tab');
+    const control = await page.evaluate(() => {
+      const node = document.activeElement;
+      if (node === document.body || globalThis.seen.has(node)) return null;
+      globalThis.seen.add(node);
+      const label = (id) => document.getElementById(id)?.textContent ?? '';
+      const name =
+        node.getAttribute('aria-label') ??
+        node.getAttribute('aria-labelledby')?.split(' ').map(label).join(' ') ??
+        [...(node.labels ?? [])].map((one) => one.textContent).join(' ');
+      const style = getComputedStyle(node);
+      return {
+        what: `${node.tagName.toLowerCase()}#${node.id}`,
+        name: (name || node.textContent).trim(),
+        outline: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0,
+      };
+    });
+    if (!control) continue;
+    reached += 1;
+    assert.ok(control.name.length > 0, `${where}: ${control.what} has no name`);
+    assert.ok(control.outline, `${where}: no ring around ${control.what} “${control.name}”`);
+  }
+  assert.equal(reached, wanted, `${where}: so many controls are reached`);
+}
 
 for (const name of BROWSERS) {
   describe(name, () => {
@@ -63,64 +91,106 @@ for (const name of BROWSERS) {
       await server?.close();
     });
 
-    for (const [theme, lang, viewport] of [['light', 'en', DESK], ['dark', 'zh', DESK], ['dark', 'en', PHONE], ['light', 'zh', PHONE]]) {
-      test(`axe finds nothing: ${theme}, ${lang}, ${viewport.width} px wide`, async () => {
-        const page = await openPage(browser, `${server.url}#v=1&theme=${theme}`, { viewport, lang });
+    for (const [theme, lang] of LOOKS) {
+      for (const viewport of [DESK, PHONE]) {
+        test(`axe finds nothing: ${theme}, ${lang}, ${viewport.width} px wide`, async () => {
+          const page = await openPage(browser, `${server.url}#v=1&theme=${theme}`, { viewport, lang });
+          await ready(page);
+          for (const [panel, choices] of Object.entries(PANELS)) {
+            await show(page, `v=1&theme=${theme}&${choices}`);
+            await unfold(page);
+            assert.deepEqual(await violations(page), [], panel);
+          }
+          assertQuiet(page, server.origin);
+          await page.close();
+        });
+      }
+
+      test(`axe finds nothing in the menus, the embed and the self-check: ${theme}, ${lang}`, async () => {
+        const page = await openPage(browser, `${server.url}#v=1&theme=${theme}`, { lang });
+        await ready(page);
+        for (const menu of ['scenes', 'share']) {
+          await page.click(`[popovertarget=${menu}]`);
+          assert.deepEqual(await violations(page), [], menu);
+          await page.keyboard.press('Escape');
+        }
+        await page.goto(`${server.url}embed.html?lang=${lang}#v=1&m=window&w=3&theme=${theme}`);
+        await ready(page);
+        await page.evaluate(() => window.attnscope.settled());
+        await unfold(page);
+        assert.deepEqual(await violations(page), [], 'embed');
+        await page.goto(`${server.url}check.html?lang=${lang}&theme=${theme}`);
+        await page.waitForSelector('[data-state=done]', { timeout: 90_000 });
+        assert.deepEqual(await violations(page), [], 'self-check');
+        await page.close();
+      });
+
+      test(`Tab reaches every control of every panel once, each with a name and a ring: ${theme}, ${lang}`, async () => {
+        const page = await openPage(browser, server.url, { lang });
         await ready(page);
         for (const [panel, choices] of Object.entries(PANELS)) {
           await show(page, `v=1&theme=${theme}&${choices}`);
           await unfold(page);
-          assert.deepEqual(await violations(page), [], panel);
+          await walk(page, panel);
         }
-        assertQuiet(page, server.origin);
         await page.close();
       });
     }
 
-    test('axe finds nothing in the embed and in the self-check', async () => {
-      const page = await openPage(browser, `${server.url}embed.html#v=1&m=window&w=3`, { lang: 'en' });
+    test('every control changes the scene by keys alone', async () => {
+      const page = await openPage(browser, server.url, { lang: 'en' });
       await ready(page);
-      await page.evaluate(() => window.attnscope.settled());
-      assert.deepEqual(await violations(page), []);
-      await page.goto(`${server.url}check.html?lang=zh&theme=dark`);
-      await page.waitForSelector('[data-state=done]', { timeout: 60_000 });
-      assert.deepEqual(await violations(page), []);
+      const fragment = 'v=1&m=cjar&reading=bias&s=0.5&pk=0.5&pv=0.5&inwin=1&w=3&sinks=1&r=64&rho=8&panel=output&cell=3.5&lesson=cjar';
+      const begin = async () => {
+        await show(page, fragment);
+        await unfold(page);
+      };
+      await begin();
+      const controls = await page.$$eval('input, select', (all) =>
+        all
+          .filter((node) => node.checkVisibility() && !node.disabled && !(node.type === 'radio' && !node.checked))
+          .map((node) => ({ id: node.id, kind: node.type })),
+      );
+      assert.ok(controls.length >= 30, `${controls.length} controls`);
+      for (const { id, kind } of controls) {
+        assert.ok(id, `a ${kind} has no id`);
+        const handle = await page.$(`[id="${id}"]`);
+        if (!handle) continue; // What stood before the last change.
+        await handle.focus();
+        const before = await page.evaluate(() => window.attnscope.scene());
+        const same = () => page.evaluate((old) => window.attnscope.scene() === old, before);
+        // At the end of a range or a list the way is back.
+        const keys = { checkbox: ['Space'], number: ['ArrowUp', 'ArrowDown'], 'select-one': ['ArrowDown', 'ArrowUp'] }[kind] ?? ['ArrowRight', 'ArrowLeft'];
+        for (const key of keys) {
+          await page.keyboard.press(key);
+          // A number is taken when the field is left.
+          if (kind === 'number') await page.keyboard.press('Enter');
+          if (!(await same())) break;
+        }
+        assert.ok(!(await same()), `${kind} #${id} does nothing by keys`);
+        await begin();
+      }
+      assertQuiet(page, server.origin);
       await page.close();
     });
 
-    test('Tab reaches every control once, each with a name and a ring', async () => {
+    test('Escape closes menus and the self-check, and gives the focus back', async () => {
       const page = await openPage(browser, server.url, { lang: 'en' });
       await ready(page);
-      await show(page, 'v=1&m=cjar&reading=bias&s=0.5');
-      await unfold(page);
-      const wanted = await page.$$eval(
-        'button, input, select, summary, a[href], [tabindex="0"]',
-        (all) =>
-          all.filter((node) => {
-            const radio = node.type === 'radio' && !node.checked;
-            return !node.disabled && !radio && node.tabIndex >= 0 && node.checkVisibility() && !node.closest('[popover]');
-          }).length,
-      );
-      await page.evaluate(() => {
-        document.activeElement?.blur();
-        globalThis.seen = new Set();
-      });
-      let reached = 0;
-      for (let step = 0; step < 2 * wanted; step++) {
-        await page.keyboard.press('Tab');
-        const isNew = await page.evaluate(() => {
-          const node = document.activeElement;
-          if (node === document.body || globalThis.seen.has(node)) return false;
-          globalThis.seen.add(node);
-          return true;
-        });
-        if (!isNew) continue;
-        reached += 1;
-        const control = await focused(page);
-        assert.ok(control.name.length > 0, `${control.tag}#${control.id} has no name`);
-        assert.ok(control.outline, `no ring around ${control.tag} “${control.name}”`);
+      for (const menu of ['scenes', 'share']) {
+        await page.focus(`[popovertarget=${menu}]`);
+        await page.keyboard.press('Enter');
+        await page.waitForFunction((id) => document.getElementById(id).matches(':popover-open'), {}, menu);
+        await page.keyboard.press('Escape');
+        await page.waitForFunction((id) => !document.getElementById(id).matches(':popover-open'), {}, menu);
+        assert.equal(await page.evaluate(() => document.activeElement.getAttribute('popovertarget')), menu);
       }
-      assert.ok(reached >= wanted, `${reached} of ${wanted} controls`);
+      await page.focus('#self-check');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('dialog[open]');
+      await page.keyboard.press('Escape');
+      await page.waitForFunction(() => !document.querySelector('dialog[open]'));
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'self-check');
       await page.close();
     });
 

@@ -87,6 +87,23 @@ pub fn showing(rect: Rect, (row, col): (u32, u32), seq_len: u32) -> Option<Rect>
     some_part(moved, seq_len)
 }
 
+/// The part of `rect` with at most so many rows and columns: around a cell, else from its start.
+pub fn part(rect: Rect, cell: Option<(u32, u32)>, (rows, cols): (u32, u32)) -> Rect {
+    let axis = |start: u32, count: u32, at: Option<u32>, most: u32| {
+        let new = count.min(most.max(1));
+        let from = at.map_or(start, |at| at.saturating_sub(new / 2));
+        (from.clamp(start, start + count - new), new)
+    };
+    let (row, rows) = axis(rect.row, rect.rows, cell.map(|cell| cell.0), rows);
+    let (col, cols) = axis(rect.col, rect.cols, cell.map(|cell| cell.1), cols);
+    Rect {
+        row,
+        col,
+        rows,
+        cols,
+    }
+}
+
 /// The cell at fractions (x, y) of the map, if the point is on it.
 pub fn cell_at(rect: Rect, (x, y): (f64, f64)) -> Option<(u32, u32)> {
     let axis = |start: u32, count: u32, at: f64| {
@@ -165,6 +182,22 @@ mod tests {
                 cols: 24
             }
         );
+    }
+
+    #[test]
+    fn a_part_lies_around_its_cell_and_inside() {
+        let part_of = |cell, most| {
+            let Rect {
+                row,
+                col,
+                rows,
+                cols,
+            } = part(whole(120), cell, most);
+            (row, col, rows, cols)
+        };
+        assert_eq!(part_of(None, (40, 30)), (0, 0, 40, 30));
+        assert_eq!(part_of(Some((60, 119)), (40, 30)), (40, 90, 40, 30));
+        assert_eq!(part_of(Some((7, 500)), (0, 400)), (7, 0, 1, 120));
     }
 
     #[test]

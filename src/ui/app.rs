@@ -1,7 +1,6 @@
 //! The layout of the page, and of the embedded page.
 
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
 
 use crate::scene::{Control, Theme};
 use crate::ui::board::Board;
@@ -9,7 +8,7 @@ use crate::ui::controls::{Controls, is_shown};
 use crate::ui::derived::{Derived, lang_tag, part, t};
 use crate::ui::header::Header;
 use crate::ui::lesson::Lesson;
-use crate::ui::markup::{View, view};
+use crate::ui::markup::{View, focus, view};
 use crate::ui::measure::wishes;
 use crate::ui::memo::{effect, memo};
 use crate::ui::problems::Problems;
@@ -67,16 +66,10 @@ fn set_root(name: &str, value: &str) {
 
 #[component(transparent)]
 fn Page() -> View {
-    // A link to #map would replace the Scene in the address: focus instead.
-    let skip = move |_| {
-        let map = document().get_element_by_id("map");
-        if let Some(map) = map.and_then(|map| map.dyn_into::<web_sys::HtmlElement>().ok()) {
-            let _ = map.focus();
-        }
-    };
     view! {
         <div class="app">
-            <button type="button" class="skip" on:click=skip>
+            // A link to #map would replace the Scene in the address: focus instead.
+            <button type="button" class="skip" on:click=move |_| focus("map")>
                 {t(words::SKIP)}
             </button>
             <Header />

@@ -1,23 +1,23 @@
-//! The map with its axes, marks, legend and zoom.
+//! The map with its axes and marks, and what stands around it.
 
 use leptos::html;
 use leptos::prelude::*;
 
 use crate::layout::zoom;
-use crate::scene::{Control, Quantity, Range};
+use crate::scene::{Control, Rect};
 use crate::ui::axis::Axis;
-use crate::ui::controls::choice::{Choice, Item};
 use crate::ui::controls::is_shown;
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver::{self, CanvasSlot};
-use crate::ui::legend::{self, Legend};
 use crate::ui::markup::{View, view};
 use crate::ui::measure::measured;
-use crate::ui::memo::{Memo, effect, memo, taker};
+use crate::ui::memo::{Memo, effect, memo};
 use crate::ui::pointer::Pointer;
 use crate::ui::state::{AppState, LayerState};
 use crate::ui::strip::Strip;
-use crate::words::{board as words, number};
+use crate::ui::table::Table;
+use crate::ui::toolbar::Toolbar;
+use crate::words::board as words;
 
 /// From so many cells along an edge on, a frame around a row would hide its neighbours.
 const CROWDED: u32 = 128;
@@ -43,8 +43,9 @@ pub fn Board() -> View {
         }
     });
     let pointer = Pointer::new(node);
+    let table = RwSignal::new(false);
     view! {
-        <Toolbar view=view pointer=pointer />
+        <Toolbar view=view pointer=pointer table=table />
         <div class="stage" class:has-strip=move || heads.get()>
             <div class="plot" node_ref=plot>
                 <p class="axis-title axis-title-k">{t(words::KEY_AXIS)}</p>
@@ -62,97 +63,9 @@ pub fn Board() -> View {
             </div>
         </div>
         <Readout />
-    }
-}
-
-/// Weights or score, the legend, the range, zoom.
-#[component(transparent)]
-fn Toolbar(
-    /// Whether the switches are on screen.
-    view: Memo<bool>,
-    /// Zooms.
-    pointer: Pointer,
-) -> View {
-    let app = AppState::get();
-    let lang = Derived::get().lang;
-    let signed = part(app, legend::is_signed);
-    let weights = part(app, |s| s.view.quantity == Quantity::Weights);
-    let zoomed = part(app, |s| s.view.rect.is_some());
-    let button = move |label: crate::words::Text, sign: &'static str, act: fn(Pointer)| {
-        view! {
-            <button
-                type="button"
-                class="icon"
-                title=t(label)
-                aria-label=t(label)
-                on:click=move |_| act(pointer)
-            >
-                {sign}
-            </button>
-        }
-    };
-    view! {
-        <div class="toolbar">
-            <Show when=move || view.get()>
-                <Choice
-                    name="quantity"
-                    legend=words::QUANTITY
-                    options=vec![
-                        Item::named(Quantity::Weights, words::WEIGHTS),
-                        Item::named(Quantity::Score, words::SCORE),
-                    ]
-                    value=part(app, |s| s.view.quantity)
-                    set=taker(move |to| app.change(|s| s.view.quantity = to))
-                    look="segments bare"
-                />
-            </Show>
-            <Legend />
-            <Show when=move || view.get()>
-                <label class="range-pick">
-                    <span class="visually-hidden">{t(words::RANGE)}</span>
-                    <select
-                        id="range"
-                        disabled=move || !weights.get()
-                        prop:value=move || {
-                            let unit = app.scene.with(|s| s.view.range == Range::Unit);
-                            if unit && weights.get() { "1" } else { "0" }
-                        }
-                        on:change=move |ev| {
-                            let unit = event_target_value(&ev) == "1";
-                            app.change(|s| {
-                                s.view.range = if unit { Range::Unit } else { Range::Auto };
-                            });
-                        }
-                    >
-                        <option value="0">{t(words::RANGE_AUTO)}</option>
-                        <option value="1">
-                            {move || {
-                                let text = if signed.get() {
-                                    words::RANGE_UNIT_SIGNED
-                                } else {
-                                    words::RANGE_UNIT
-                                };
-                                text.pick(lang.get())
-                            }}
-                        </option>
-                    </select>
-                </label>
-            </Show>
-            <div class="zoom" role="group">
-                {button(words::ZOOM_OUT, "−", |p| p.zoom(2.0))}
-                {button(words::ZOOM_IN, "+", |p| p.zoom(0.5))}
-                <button
-                    type="button"
-                    class="icon"
-                    title=t(words::ZOOM_FIT)
-                    aria-label=t(words::ZOOM_FIT)
-                    disabled=move || !zoomed.get()
-                    on:click=move |_| pointer.fit()
-                >
-                    "⤢"
-                </button>
-            </div>
-        </div>
+        <Show when=move || table.get()>
+            <Table open=table />
+        </Show>
     }
 }
 
@@ -192,26 +105,48 @@ fn MapCanvas(
             &[("head", &head.get().to_string()), ("n", &n), ("m", &n)],
         )
     };
-    let row = move || {
-        cell.get()
-            .and_then(|(i, _)| zoom::band(rect.get().row, rect.get().rows, i))
+    // One mark: around a cell, or along all of its row or column. Its colours are held to those of
+    // the maps by a test.
+    let mark = move |(class, at, wide, tall): (_, Memo<Option<(u32, u32)>>, bool, bool)| {
+        let place = memo(move || {
+            let ((i, j), rect) = (at.get()?, rect.get());
+            let band = |whole: bool, start, count, at| {
+                if whole {
+                    Some((0.0, 1.0))
+                } else {
+                    zoom::band(start, count, at)
+                }
+            };
+            let (top, height) = band(tall, rect.row, rect.rows, i)?;
+            let (left, width) = band(wide, rect.col, rect.cols, j)?;
+            Some([top, height, left, width])
+        });
+        let at = move |side: usize| {
+            let share = place.get().map_or(0.0, |place| place[side]);
+            format!("{}%", share * 100.0)
+        };
+        let crowded = move || {
+            let Rect { rows, cols, .. } = rect.get();
+            (wide && rows > CROWDED) || (tall && cols > CROWDED)
+        };
+        view! {
+            <span
+                class=class
+                class:is-thin=crowded
+                hidden=move || place.get().is_none()
+                style:top=move || at(0)
+                style:height=move || at(1)
+                style:left=move || at(2)
+                style:width=move || at(3)
+            ></span>
+        }
     };
-    let col = move || {
-        cell.get()
-            .and_then(|(_, j)| zoom::band(rect.get().col, rect.get().cols, j))
-    };
-    let lock_row = move || {
-        locked
-            .get()
-            .and_then(|(i, _)| zoom::band(rect.get().row, rect.get().rows, i))
-    };
-    let lock_col = move || {
-        locked
-            .get()
-            .and_then(|(_, j)| zoom::band(rect.get().col, rect.get().cols, j))
-    };
-    let start = |band: Option<(f64, f64)>| percent(band.map_or(0.0, |(start, _)| start));
-    let extent = |band: Option<(f64, f64)>| percent(band.map_or(0.0, |(_, extent)| extent));
+    let marks = [
+        ("band band-q", cell, true, false),
+        ("band band-k", cell, false, true),
+        ("ring cursor", cell, false, false),
+        ("ring", locked, false, false),
+    ];
     view! {
         <canvas node_ref=canvas class="canvas" aria-hidden="true"></canvas>
         <Show when=waiting>
@@ -238,28 +173,7 @@ fn MapCanvas(
             on:wheel=move |ev| pointer.wheel(&ev)
             on:keydown=move |ev| pointer.key(&ev)
         >
-            <span
-                class="band band-q"
-                class:is-thin=move || { rect.get().rows > CROWDED }
-                hidden=move || row().is_none()
-                style:top=move || start(row())
-                style:height=move || extent(row())
-            ></span>
-            <span
-                class="band band-k"
-                class:is-thin=move || { rect.get().cols > CROWDED }
-                hidden=move || col().is_none()
-                style:left=move || start(col())
-                style:width=move || extent(col())
-            ></span>
-            <span
-                class="cell-mark"
-                hidden=move || lock_row().is_none() || lock_col().is_none()
-                style:top=move || start(lock_row())
-                style:height=move || extent(lock_row())
-                style:left=move || start(lock_col())
-                style:width=move || extent(lock_col())
-            ></span>
+            {marks.map(mark)}
             // One cell is spoken, with its place among all; the rest is a picture.
             <div
                 role="row"
@@ -302,28 +216,20 @@ fn readout(app: AppState, derived: Derived) -> String {
         return words::READOUT_HINT.pick(lang).to_owned();
     };
     let (qi, kj) = (derived.token(i), derived.token(j));
+    let values = [
+        ("i", &*i.to_string()),
+        ("qi", &*qi),
+        ("j", &*j.to_string()),
+        ("kj", &*kj),
+    ];
+    let mut text = words::READOUT.fill(lang, &values);
     let numbers = app
         .cell
         .get()
         .filter(|c| (c.row, c.col) == (i as usize, j as usize));
-    let (i, j) = (i.to_string(), j.to_string());
-    let mut values = vec![("i", &*i), ("qi", &*qi), ("j", &*j), ("kj", &*kj)];
-    let Some(numbers) = numbers else {
-        return words::READOUT.fill(lang, &values);
-    };
-    let (a, r) = (
-        number::weight(numbers.weight),
-        number::weight(numbers.score),
-    );
-    values.extend([("a", &*a), ("r", &*r)]);
-    let text = if numbers.visible || numbers.weight != 0.0 {
-        words::READOUT_VALUE
-    } else {
-        words::READOUT_MASKED
-    };
-    text.fill(lang, &values)
-}
-
-fn percent(share: f64) -> String {
-    format!("{}%", share * 100.0)
+    if let Some(c) = numbers {
+        let sees = words::Sees::of(c.visible, c.visible_keys);
+        text.push_str(&words::spoken(lang, sees, c.weight, c.score));
+    }
+    text
 }

@@ -10,6 +10,7 @@ mod facts;
 mod remote;
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use super::loader::Loader;
 use super::problem::Problem;
 use super::state::{AppState, LayerState};
 use super::worker::Client;
+use crate::attention::reference::Row;
 use crate::engine::{Engine, EngineError};
 use crate::layout::extent::Cells;
 use crate::scene::Scene;
@@ -138,6 +140,12 @@ pub fn cancel_load() {
 pub fn read_back_cell() {
     with(|driver| driver.facts.want_drawn());
     wake();
+}
+
+/// Rows of the head on screen, in f64: none while q and k are on their way, of which
+/// [`AppState::rested`] tells.
+pub fn rows(rows: Range<u32>) -> Vec<Row> {
+    with(|driver| driver.facts.rows(rows)).unwrap_or_default()
 }
 
 /// Something that the picture depends on is new.
@@ -305,6 +313,9 @@ impl Driver {
         }
         if self.beat.rests(now) {
             self.facts.rest(engine, self.beat.is_dirty());
+        }
+        if self.beat.comes_to_rest(now) {
+            state.rested.set(true);
         }
         if let Some(sigma) = self.assembler.take_sigma() {
             state.sigma.set(sigma);

@@ -8,7 +8,7 @@ use wasm_bindgen_futures::future_to_promise;
 use web_sys::{CustomEvent, CustomEventInit};
 
 use super::state::{AppState, EngineState};
-use super::{address, driver};
+use super::{address, driver, lesson};
 use crate::attention::summary::Summary;
 use crate::engine::Engine;
 use crate::scene::words::Word as _;
@@ -52,17 +52,7 @@ pub fn expose(state: AppState, sentence: Memo<String>) {
     give(&api, "lesson", move |name| {
         let name = name.as_string().unwrap_or_default();
         let id = LessonId::from_word(&name);
-        // Language and theme are the reader's.
-        let open = |id: LessonId| {
-            state.change(|scene| {
-                *scene = Scene {
-                    lang: scene.lang,
-                    theme: scene.theme,
-                    ..id.scene()
-                };
-            });
-        };
-        id.map(open).is_some().into()
+        id.map(|id| lesson::open(state, id)).is_some().into()
     });
     give(&api, "settled", |_| future_to_promise(settled()).into());
     give(&api, "readMap", |_| future_to_promise(read_map()).into());

@@ -63,23 +63,30 @@ pub fn Legend() -> View {
         let drawn = app.report.with(|report| report.map_range);
         app.scene.with(|scene| ends(scene, drawn))
     });
-    let lo = move || {
-        ends.get()
-            .map_or_else(|| "–".to_owned(), |(lo, _)| number::fixed(lo, 3))
+    // What is no number is written as a dash.
+    let ends = move || {
+        let (lo, hi) = ends.get().unwrap_or((f64::NAN, f64::NAN));
+        [lo, hi].map(|end| number::fixed(end, 3))
     };
-    let hi = move || {
-        ends.get()
-            .map_or_else(|| "–".to_owned(), |(_, hi)| number::fixed(hi, 3))
+    let label = move || {
+        let [lo, hi] = ends();
+        words::LEGEND.fill(lang.get(), &[("lo", &lo), ("hi", &hi)])
     };
     view! {
         <div
             class="legend"
             role="img"
-            aria-label=move || words::LEGEND.fill(lang.get(), &[("lo", &lo()), ("hi", &hi())])
+            aria-label=label
         >
-            <span class="legend-number low">{lo}</span>
+            <span class="legend-number low">{move || {
+                let [lo, _] = ends();
+                lo
+            }}</span>
             <span class="legend-bar" style:background-image=move || gradient(table.get())></span>
-            <span class="legend-number">{hi}</span>
+            <span class="legend-number">{move || {
+                let [_, hi] = ends();
+                hi
+            }}</span>
             <span class="legend-hatch"></span>
             <span class="legend-word">{t(words::MASKED)}</span>
         </div>

@@ -92,6 +92,13 @@ pub fn mount(view: &View) {
     }
 }
 
+/// Gives the focus to the element of an id, if it is there and takes it.
+pub fn focus(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        let _ = element.unchecked_ref::<HtmlElement>().focus();
+    }
+}
+
 /// A text, or nothing.
 pub type Words = Option<Cow<'static, str>>;
 

@@ -33,6 +33,8 @@ pub mod source;
 pub mod state;
 pub mod status;
 pub mod strip;
+pub mod table;
+pub mod toolbar;
 pub mod worker;
 
 use leptos::prelude::*;

@@ -6,7 +6,7 @@ use crate::scene::Panel;
 use crate::ui::cost::Cost;
 use crate::ui::derived::{part, t};
 use crate::ui::inspector::Inspector;
-use crate::ui::markup::{View, view};
+use crate::ui::markup::{View, focus, view};
 use crate::ui::output::Output;
 use crate::ui::state::AppState;
 use crate::words::{Text, side as words};
@@ -36,10 +36,8 @@ pub fn Side() -> View {
         };
         ev.prevent_default();
         choose(TABS[to].0);
-        if let Some(tab) = document().get_element_by_id(TABS[to].2) {
-            // Focus follows the choice; when it cannot, the choice still holds.
-            let _ = event_target_focus(tab);
-        }
+        // Focus follows the choice; when it cannot, the choice still holds.
+        focus(TABS[to].2);
     };
     let tabs = TABS.map(|(panel, name, id)| {
         view! {
@@ -69,10 +67,4 @@ pub fn Side() -> View {
             }}
         </div>
     }
-}
-
-fn event_target_focus(element: web_sys::Element) -> Result<(), ()> {
-    use wasm_bindgen::JsCast;
-    let element: web_sys::HtmlElement = element.dyn_into().map_err(|_| ())?;
-    element.focus().map_err(|_| ())
 }

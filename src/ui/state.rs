@@ -33,8 +33,9 @@ pub struct AppState {
     pub sigma: RwSignal<Arc<[f32]>>,
     /// Sentences about what went wrong, newest last; each can be dismissed.
     pub problems: RwSignal<Vec<Problem>>,
-    /// True while a value is being dragged: the strip and the summary wait.
-    pub dragging: RwSignal<bool>,
+    /// Set whenever the hand has come to rest, always to the same: the news is what counts, and
+    /// numbers that take longer may be read anew.
+    pub rested: RwSignal<bool>,
     /// Whether the reader may ask for the graphics device again.
     pub may_retry: RwSignal<bool>,
     /// How the strip of heads lies on its canvas; set by the strip, read by the driver.
@@ -56,7 +57,7 @@ impl AppState {
             hover: RwSignal::default(),
             sigma: RwSignal::new(Arc::from([])),
             problems: RwSignal::default(),
-            dragging: RwSignal::default(),
+            rested: RwSignal::default(),
             may_retry: RwSignal::default(),
             strip: RwSignal::default(),
             embedded,

@@ -22,9 +22,9 @@ texts! {
     RANK_TITLE: "What W_O can spare", "W_O 能省下多少";
     RANK_TEXT: "The output projection can be cut to rank r by dropping its smallest singular values. The layer output beside it shows what that costs; the map does not change at all.", "舍去最小的奇异值，可以把输出投影截断到秩 r。旁边的层输出显示了代价；注意力图完全不变。";
     RANK_MOVE: "Cut down to r = 64", "截断到 r = 64";
-    PARTIAL_TITLE: "Partial attention, as its listing", "部分注意力：按源代码";
-    CJAR_TITLE: "CJAR, as its listing", "CJAR：按源代码";
-    LISTING_TEXT: "Drawn as the source's own code computes it. In the points below its text says something else: switch one and watch the map.", "按来源自己的代码计算并绘制。在下列各处，其原文另有说法：切换一处，看图如何变化。";
+    PARTIAL_TITLE: "Partial attention: listing and text", "部分注意力：源代码与原文";
+    CJAR_TITLE: "CJAR: listing and text", "CJAR：源代码与原文";
+    LISTING_TEXT: "In the points below the source's own code and its text part. The map is drawn as the switches stand: move one and watch it.", "在下列各处，来源的代码与其原文说法不同。图按各开关的位置绘制：切换一处，看图如何变化。";
     AGAIN: "Again from the start", "从头再来";
     TRY: "Try:", "试一试：";
     CLOSE: "Close the scene's text", "关闭场景说明";

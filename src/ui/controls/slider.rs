@@ -7,7 +7,6 @@ use crate::layout::slider::{POSITIONS, Track};
 use crate::ui::derived::{Derived, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, effect};
-use crate::ui::state::AppState;
 use crate::words::{Text, controls as words};
 
 /// A slider with its number box and the consequence of its value in words.
@@ -37,7 +36,6 @@ pub fn Slider(
     #[prop(optional)]
     role: &'static str,
 ) -> View {
-    let app = AppState::get();
     let lang = Derived::get().lang;
     let node = NodeRef::<html::Input>::new();
 
@@ -87,7 +85,6 @@ pub fn Slider(
         event_target::<web_sys::HtmlInputElement>(&ev)
             .set_value(&plain(value.get_untracked(), track.get_untracked()));
     };
-    let release = move || app.dragging.set(false);
     let name = t(label);
     let note = format!("{id}-note");
 
@@ -123,11 +120,6 @@ pub fn Slider(
                 on:input=on_input
                 on:keydown=on_key
                 on:dblclick=move |_| change(default.get_untracked())
-                on:pointerdown=move |_| app.dragging.set(true)
-                on:pointerup=move |_| release()
-                on:pointercancel=move |_| release()
-                on:change=move |_| release()
-                on:blur=move |_| release()
             />
             {consequence
                 .map(|words| {

@@ -60,6 +60,7 @@ struct Flight {
 pub struct Beat {
     asked: bool,
     dirty: bool,
+    rested: bool,
     changed: f64,
     started: f64,
     more: bool,
@@ -77,6 +78,7 @@ impl Beat {
     /// Something is new.
     pub fn changed(&mut self, now: f64) {
         self.dirty = true;
+        self.rested = false;
         self.changed = now;
     }
 
@@ -106,6 +108,11 @@ impl Beat {
     /// Whether the hand rests.
     pub fn rests(&self, now: f64) -> bool {
         now - self.changed >= REST_MS
+    }
+
+    /// Whether the hand rests since just now, with its picture drawn.
+    pub fn comes_to_rest(&mut self, now: f64) -> bool {
+        self.rests(now) && !self.dirty && !std::mem::replace(&mut self.rested, true)
     }
 
     /// Whether the device can take another frame.

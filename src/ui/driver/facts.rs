@@ -2,6 +2,7 @@
 //! and the cell under the pointer (here, from the head's q and k).
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::Later;
 use super::drawer::Drawer;
 use crate::attention::layer::Layer;
 use crate::attention::project::Projected;
-use crate::attention::reference::Head;
+use crate::attention::reference::{Head, Row};
 use crate::attention::summary::Summary;
 use crate::engine::Engine;
 use crate::scene::resolve::Sizes;
@@ -180,6 +181,17 @@ impl Facts {
         })
     }
 
+    /// Rows of the head on screen, from the same numbers as the cell.
+    pub fn rows(&mut self, rows: Range<u32>) -> Vec<Row> {
+        let Some(((id, scene), loaded)) = self.present() else {
+            return Vec::new();
+        };
+        let layer = &loaded.layer;
+        let rows = rows.start as usize..layer.seq_len.min(rows.end as usize);
+        self.head(id, &scene, layer)
+            .map_or_else(Vec::new, |head| rows.map(|i| head.row(i)).collect())
+    }
+
     /// The head on screen, made when it is first asked for.
     fn head(&mut self, id: u64, scene: &Scene, layer: &Layer) -> Option<&Head> {
         let key = (id, scene.clone());
@@ -207,6 +219,7 @@ impl Facts {
         }
         *self.parts.borrow_mut() = Some(((id, head), None));
         let (calculator, slot) = (self.calculator.clone(), self.parts.clone());
+        let rested = self.state.rested;
         spawn_local(async move {
             let (answer, blobs) = calculator.ask(Ask::Head { id, head }, Vec::new()).await;
             let ([q, k], Answer::Done) = (blobs.as_slice(), answer) else {
@@ -222,6 +235,7 @@ impl Facts {
                 *slot = Some(((id, head), Some(Rc::new(parts))));
                 drop(slot);
                 super::with(|driver| driver.facts.cell());
+                rested.set(true);
             }
         });
         None
