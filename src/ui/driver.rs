@@ -91,8 +91,7 @@ pub fn start(state: AppState) {
             again.load(&scene);
         }
     });
-    // A device that is lost while nothing is drawn must be noticed all the same.
-    set_interval(wake, Duration::from_secs(1));
+    set_interval(second, Duration::from_secs(1));
     effect(move || {
         state.scene.track();
         state.layer.track();
@@ -186,6 +185,21 @@ fn now() -> f64 {
 fn wake() {
     if with(|driver| driver.beat.ask()).unwrap_or(false) {
         request_animation_frame(tick);
+    }
+}
+
+/// A device that is lost while nothing is drawn must be noticed all the same, and one that no longer
+/// answers never tells. A hidden page may be given no time, so its seconds do not count.
+fn second() {
+    wake();
+    let silent = |driver: &mut Driver| {
+        let engine = driver.engine.as_ref()?;
+        driver.beat.is_silent(engine).then_some(driver.state)
+    };
+    if !document().hidden()
+        && let Some(state) = with(silent).flatten()
+    {
+        lose(state, EngineError::Stalled);
     }
 }
 

@@ -5,6 +5,7 @@
 //! are (mask, dense s), and nothing is read back on the way to the screen.
 
 pub mod bounds;
+pub mod browser;
 pub mod context;
 pub mod done;
 pub mod encode;
