@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { compare } from './compare.mjs';
-import { assertComputes, assertQuiet, DIST, engine, launch, openPage, problems, readMap, reference, show, slider, waitForState } from './harness.mjs';
+import { assertComputes, assertQuiet, DIST, engine, judge, launch, openPage, problems, readMap, show, slider, waitForState } from './harness.mjs';
 import { serve } from './server.mjs';
 
 const MECHANISMS = {
@@ -15,17 +14,6 @@ const MECHANISMS = {
   'cjar, product reading in a window': '&m=cjar&reading=product&inwin=1&w=9&causal=1&s=0.8&s.slope=0.05&pk=0.4&pk.each=0',
   'cjar, softmax in segments, score rank': '&m=cjar&reading=softmax&seg=16&pk=0.5&pk.shape=sinusoidal&rho=5',
 };
-
-/** The drawn map is the reference's, cell by cell. */
-async function judge(map, fragment) {
-  const want = await reference(fragment);
-  assert.deepEqual([map.rows, map.cols], [want.rows, want.cols], fragment);
-  compare(map.values, want.values, fragment);
-  want.visible.forEach((sees, at) => {
-    assert.ok(map.visible[at] === (sees ? 1 : 0), `${fragment}: cell ${at}`);
-    assert.ok(sees || map.values[at] === 0, `${fragment}: masked cell ${at}`);
-  });
-}
 
 /** Pixels of a 2D canvas: its size, how many colours, and whether its halves are the same. */
 const picture = (page, css) =>

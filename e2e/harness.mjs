@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import puppeteer from 'puppeteer-core';
 
 import { launchOptions } from './browsers.mjs';
+import { compare } from './compare.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const ROOT = dirname(here);
@@ -130,6 +131,34 @@ export async function reference(fragment) {
     maxBuffer: 256 << 20,
   });
   return JSON.parse(stdout);
+}
+
+/** The drawn map is the reference's, cell by cell. */
+export async function judge(map, fragment) {
+  const want = await reference(fragment);
+  assert.deepEqual([map.rows, map.cols], [want.rows, want.cols], fragment);
+  compare(map.values, want.values, fragment);
+  want.visible.forEach((sees, at) => {
+    assert.ok(map.visible[at] === (sees ? 1 : 0), `${fragment}: cell ${at}`);
+    assert.ok(sees || map.values[at] === 0, `${fragment}: masked cell ${at}`);
+  });
+}
+
+/**
+ * After a fault: the Scene can still be changed by keyboard, the picture follows it, and nothing was
+ * rejected, thrown or asked of anybody else. The page must have noted `window.rejections`; its
+ * mechanism must be the window.
+ */
+export async function assertGoesOn(page, server) {
+  const width = async () => Number(new URLSearchParams(await page.evaluate(() => window.attnscope.scene())).get('w'));
+  const before = await width();
+  await page.focus(slider('w'));
+  await page.keyboard.press('ArrowRight');
+  const map = await readMap(page);
+  assert.equal(await width(), before + 1, 'the slider does not move w');
+  await judge(map, await page.evaluate(() => window.attnscope.scene()));
+  assert.deepEqual(await page.evaluate(() => window.rejections), [], 'unhandled rejections');
+  assertQuiet(page, server.origin);
 }
 
 /** What the page says about its engine: the word for host pages, the badge, its sentence. */

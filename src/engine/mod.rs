@@ -184,6 +184,8 @@ pub enum EngineError {
     NoDevice(String),
     /// The device was lost.
     DeviceLost(String),
+    /// The device no longer answers.
+    Stalled,
     /// The layer needs more than the device allows.
     TooLarge {
         /// What was asked for, in elements of the offending buffer.
@@ -206,6 +208,7 @@ impl fmt::Display for EngineError {
             Self::NoCpu(why) => write!(f, "the CPU engine is gone: {why}"),
             Self::NoDevice(why) => write!(f, "the adapter refused a device: {why}"),
             Self::DeviceLost(why) => write!(f, "the device was lost: {why}"),
+            Self::Stalled => write!(f, "the device no longer answers"),
             Self::TooLarge { wanted, allowed } => {
                 write!(
                     f,
@@ -256,6 +259,11 @@ pub trait Engine {
     /// The values of the large map as drawn last.
     fn read_map(&mut self) -> Local<Result<MapValues, EngineError>>;
 
-    /// Why the device was lost, once it is.
+    /// Why the device is of no more use, once it is not.
     fn lost(&self) -> Option<EngineError>;
+
+    /// How many answers have come so far; `None` while none is waited for.
+    fn pulse(&self) -> Option<u32> {
+        None
+    }
 }

@@ -100,8 +100,7 @@ pub fn start(state: AppState) {
             again.load(&scene);
         }
     });
-    // A device that is lost while nothing is drawn must be noticed all the same.
-    set_interval(wake, Duration::from_secs(1));
+    set_interval(second, Duration::from_secs(1));
     effect(move || {
         state.scene.track();
         state.layer.track();
@@ -216,6 +215,21 @@ fn look() {
     });
     if works == Some(true) {
         set_timeout(look, Duration::from_millis(LOOK_MS));
+    }
+}
+
+/// A device that is lost while nothing is drawn must be noticed all the same, and one that no longer
+/// answers never tells. A hidden page may be given no time, so its seconds do not count.
+fn second() {
+    wake();
+    let silent = |driver: &mut Driver| {
+        let engine = driver.engine.as_ref()?;
+        driver.beat.is_silent(engine).then_some(driver.state)
+    };
+    if !document().hidden()
+        && let Some(state) = with(silent).flatten()
+    {
+        lose(state, EngineError::Stalled);
     }
 }
 

@@ -33,7 +33,7 @@ use crate::ui::memo::{Memo, effect};
 /// | `parseFragment(text)` | `{fragment, warnings, version}` of any text |
 ///
 /// [`tell_state`] tells which engine draws whenever that changes: `probing`, `gpu`, `lost`,
-/// `recovering`, `cpu`, `panicked`.
+/// `recovering`, `cpu`; `www/boot.js` tells `panicked`.
 pub fn expose(state: AppState, sentence: Memo<String>) {
     effect(move || tell_state(state.engine.with(EngineState::name)));
     let api = Object::new();
@@ -112,7 +112,7 @@ async fn ready(state: AppState) -> Result<JsValue, JsValue> {
     let none = |state: AppState| {
         state
             .engine
-            .with_untracked(|engine| matches!(engine, EngineState::Probing | EngineState::Lost(_)))
+            .with_untracked(|engine| matches!(engine, EngineState::Probing | EngineState::Lost(..)))
     };
     while none(state) {
         next_frame().await;

@@ -37,7 +37,9 @@ pub mod table;
 pub mod toolbar;
 pub mod worker;
 
+use js_sys::{Function, Reflect};
 use leptos::prelude::*;
+use wasm_bindgen::{JsCast, JsValue};
 
 /// Starts the page, or the worker when there is no window.
 pub fn start() {
@@ -52,22 +54,15 @@ pub fn start() {
     mount_to_body(move || markup::mount(&markup::view! { <app::App app=state /> }));
 }
 
-/// A bug: the instance answers no more, which must not go unseen. The picture stays.
+/// A bug: the instance answers no more, which must not go unseen. What is to be said and done then is
+/// `www/boot.js`, which depends on nothing here. In a worker there is none, and the page goes on.
 fn panicked(info: &std::panic::PanicHookInfo<'_>) {
     console_error_panic_hook::hook(info);
-    let document = leptos::web_sys::window().and_then(|window| window.document());
-    let Some(document) = document else {
-        return; // In the worker; the page falls back by itself.
-    };
-    host::tell_state("panicked");
-    if let Some(place) = document.get_element_by_id("boot-problem") {
-        let zh = document
-            .document_element()
-            .and_then(|root| root.get_attribute("lang"));
-        let lang = crate::words::language(&zh.unwrap_or_default());
-        place.set_text_content(Some(crate::words::page::PANICKED.pick(lang)));
-        // Only a malformed name is refused.
-        let _ = place.remove_attribute("hidden");
+    let stopped = Reflect::get(&js_sys::global(), &"attnscopeStopped".into());
+    if let Ok(stopped) = stopped.and_then(JsCast::dyn_into::<Function>) {
+        let report = format!("attnscope {}: {info}", env!("CARGO_PKG_VERSION"));
+        // Whoever throws here is no help.
+        let _ = stopped.call1(&JsValue::UNDEFINED, &report.into());
     }
 }
 

@@ -45,6 +45,7 @@ pub fn engine_sentence(error: &EngineError, lang: Lang) -> String {
         EngineError::NoCpu(why) => words::NO_CPU.fill(lang, &[("why", why)]),
         EngineError::NoDevice(why) => words::NO_DEVICE.fill(lang, &[("why", why)]),
         EngineError::DeviceLost(why) => words::DEVICE_LOST.fill(lang, &[("why", why)]),
+        EngineError::Stalled => words::STALLED.pick(lang).to_owned(),
         EngineError::TooLarge { wanted, allowed } => words::TOO_LARGE.fill(
             lang,
             &[
@@ -66,6 +67,7 @@ pub fn short_reason(error: &EngineError, lang: Lang) -> &'static str {
         EngineError::NoCpu(_) => words::SHORT_NO_CPU,
         EngineError::NoDevice(_) => words::SHORT_NO_DEVICE,
         EngineError::DeviceLost(_) => words::SHORT_LOST,
+        EngineError::Stalled => words::SHORT_STALLED,
         EngineError::TooLarge { .. } => words::SHORT_TOO_LARGE,
         EngineError::EmptyCanvas => words::SHORT_NO_ROOM,
         EngineError::Invalid(_) => words::SHORT_INVALID,

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::attention::layer::Layer;
 use crate::attention::summary::Summary;
+use crate::engine::recovery::Again;
 use crate::engine::{Capabilities, EngineError, FrameReport};
 use crate::layout::strip::StripGrid;
 use crate::scene::Scene;
@@ -36,8 +37,6 @@ pub struct AppState {
     /// Set whenever the hand has come to rest, always to the same: the news is what counts, and
     /// numbers that take longer may be read anew.
     pub rested: RwSignal<bool>,
-    /// Whether the reader may ask for the graphics device again.
-    pub may_retry: RwSignal<bool>,
     /// How the strip of heads lies on its canvas; set by the strip, read by the driver.
     pub strip: RwSignal<StripGrid>,
     /// Embedded page: only the map and chosen controls.
@@ -58,7 +57,6 @@ impl AppState {
             sigma: RwSignal::new(Arc::from([])),
             problems: RwSignal::default(),
             rested: RwSignal::default(),
-            may_retry: RwSignal::default(),
             strip: RwSignal::default(),
             embedded,
         }
@@ -138,11 +136,11 @@ pub enum EngineState {
     /// The graphics device draws.
     Gpu(Capabilities),
     /// It is lost, and the CPU's first picture is on its way.
-    Lost(EngineError),
+    Lost(EngineError, Again),
     /// The CPU draws while the device is asked for again.
     Recovering(EngineError),
-    /// The CPU draws, and why.
-    Cpu(EngineError),
+    /// The CPU draws: why, and who asks for the device again.
+    Cpu(EngineError, Again),
 }
 
 impl EngineState {
@@ -151,9 +149,9 @@ impl EngineState {
         match self {
             Self::Probing => "probing",
             Self::Gpu(_) => "gpu",
-            Self::Lost(_) => "lost",
+            Self::Lost(..) => "lost",
             Self::Recovering(_) => "recovering",
-            Self::Cpu(_) => "cpu",
+            Self::Cpu(..) => "cpu",
         }
     }
 
@@ -161,7 +159,15 @@ impl EngineState {
     pub fn trouble(&self) -> Option<&EngineError> {
         match self {
             Self::Probing | Self::Gpu(_) => None,
-            Self::Lost(why) | Self::Recovering(why) | Self::Cpu(why) => Some(why),
+            Self::Lost(why, _) | Self::Recovering(why) | Self::Cpu(why, _) => Some(why),
+        }
+    }
+
+    /// Who asks for the graphics device again.
+    pub fn again(&self) -> Again {
+        match self {
+            Self::Lost(_, again) | Self::Cpu(_, again) => *again,
+            _ => Again::Nobody,
         }
     }
 }

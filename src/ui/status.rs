@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::engine::recovery::Again;
 use crate::ui::derived::{Derived, Sizes, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::memo;
@@ -82,9 +83,14 @@ pub fn Badge() -> View {
                 )
             }
             EngineState::Recovering(_) => words::ENGINE_RECOVERING.pick(lang).to_owned(),
-            EngineState::Lost(why) | EngineState::Cpu(why) => {
+            EngineState::Lost(why, again) | EngineState::Cpu(why, again) => {
                 let why = problems::short_reason(why, lang);
-                words::ENGINE_CPU.fill(lang, &[("why", why)])
+                let text = match again {
+                    Again::Later => words::ENGINE_CPU_LATER,
+                    Again::GivenUp => words::ENGINE_CPU_GIVEN_UP,
+                    _ => words::ENGINE_CPU,
+                };
+                text.fill(lang, &[("why", why)])
             }
         })
     };
@@ -106,7 +112,7 @@ pub fn Badge() -> View {
         <span class="fact engine" role="status">
             <span class=mark aria-hidden="true"></span>
             <span class="engine-name" title=why>{name}</span>
-            <Show when=move || app.may_retry.get()>
+            <Show when=move || app.engine.with(|engine| engine.again() != Again::Nobody)>
                 <button type="button" class="quiet" on:click=move |_| driver::retry_gpu()>
                     {t(words::GPU_AGAIN)}
                 </button>

@@ -39,10 +39,11 @@ texts! {
     ENGINE_READY: "{backend} · {adapter}", "{backend} · {adapter}";
     ENGINE_SOFTWARE: "{backend} · {adapter} (software)", "{backend} · {adapter}（软件模拟）";
     ENGINE_CPU: "CPU · {why}", "CPU · {why}";
+    ENGINE_CPU_LATER: "CPU · {why}; it is tried again within 2 minutes", "CPU · {why}；2 分钟内会再次尝试";
+    ENGINE_CPU_GIVEN_UP: "CPU · {why}; it is no longer tried by itself", "CPU · {why}；不再自动重试";
     ENGINE_RECOVERING: "CPU · asking for the graphics device again", "CPU · 正在重新请求图形设备";
     GPU_AGAIN: "Try the GPU", "重试 GPU";
     CPU_TIME: "CPU time", "CPU 用时";
-    PANICKED: "The page has stopped: an error of its own. Reload it to go on; everything you set is in its address.", "页面因自身错误而停止。请重新载入以继续；您的所有设置都在网址中。";
     GPU_TIME: "GPU time", "GPU 用时";
     GPU_TIME_NONE: "not measurable here", "此处无法测量";
     KEYS_PER_ROW: "keys per row", "每行可见键";

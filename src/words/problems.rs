@@ -9,6 +9,7 @@ texts! {
     NO_CPU: "The engine on the CPU could not be started ({why}), so there is no new picture. Load the page again.", "CPU 引擎未能启动（{why}），因此没有新的图。请重新载入页面。";
     NO_DEVICE: "The graphics adapter refused to start ({why}), so the CPU computes and draws. Closing other heavy pages may help.", "图形适配器拒绝启动（{why}），因此由 CPU 计算和绘制。关闭其他占用较大的页面可能有帮助。";
     DEVICE_LOST: "The graphics device was lost ({why}), so the CPU computes and draws. Nothing you set is lost.", "图形设备已丢失（{why}），因此由 CPU 计算和绘制。您的设置都没有丢失。";
+    STALLED: "The graphics device no longer answers, so the CPU computes and draws. Nothing you set is lost.", "图形设备不再响应，因此由 CPU 计算和绘制。您的设置都没有丢失。";
     TOO_LARGE: "This layer needs {wanted} numbers in one buffer and the device allows {allowed}. Choose a shorter text.", "该层需要在一个缓冲区中存放 {wanted} 个数，而设备最多允许 {allowed} 个。请选择更短的文本。";
     EMPTY_CANVAS: "The map has no room to be drawn in. Make the window larger.", "没有空间绘制注意力图。请放大窗口。";
     INVALID: "The graphics device reported an error of this page ({why}), so the CPU computes and draws. Please report it.", "图形设备报告了本页的一个错误（{why}），因此由 CPU 计算和绘制。请反馈此问题。";
@@ -26,6 +27,7 @@ texts! {
     SHORT_NO_CPU: "could not be started", "未能启动";
     SHORT_NO_DEVICE: "the adapter refused to start", "图形适配器拒绝启动";
     SHORT_LOST: "the graphics device was lost", "图形设备已丢失";
+    SHORT_STALLED: "the graphics device no longer answers", "图形设备不再响应";
     SHORT_TOO_LARGE: "the text is too long for this device", "文本对此设备而言过长";
     SHORT_NO_ROOM: "no room for the map", "没有空间绘图";
     SHORT_INVALID: "an error of this page", "本页的错误";

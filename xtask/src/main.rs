@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask serve | build | test | mutants | bench`.
+//! The project's commands: `cargo xtask serve | build | test | mutants | bench | soak`.
 //!
 //! Every step says what it does and why, is skipped when it is done already, and when it fails
 //! names the command to run by hand.

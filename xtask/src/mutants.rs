@@ -5,12 +5,15 @@ use std::fs;
 use crate::files;
 use crate::run::Run;
 use crate::say::{self, Failure, Outcome};
+use crate::system;
 
 /// `cargo xtask mutants`. Prints a Markdown table.
 ///
 /// # Errors
-/// When a wrong kernel is not caught, or a patch no longer applies to the real one.
+/// When a wrong kernel is not caught, a patch no longer applies to the real one, or there is no
+/// Vulkan driver to run them on.
 pub fn main() -> Outcome {
+    system::ensure()?;
     say::step(
         "wrong kernels",
         "each error of tests/mutants/list.txt is put into the real WGSL and must fail a check",

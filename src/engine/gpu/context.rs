@@ -7,6 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::engine::sizes::{Allowed, max_seq_len};
 use crate::engine::{Capabilities, EngineError};
 
+use super::browser;
+
+/// Tokens of the longest shipped text: a device that cannot hold it is of less use than the CPU.
+const SHIPPED: u32 = 512;
+
 /// How to ask for a device.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -31,7 +36,15 @@ impl Troubles {
             .clone()
     }
 
-    /// The first error of our making since the last call.
+    /// The first error that the device reported since the last call of [`Troubles::take_fault`].
+    pub fn fault(&self) -> Option<EngineError> {
+        self.fault
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The same, and forgets it.
     pub fn take_fault(&self) -> Option<EngineError> {
         self.fault
             .lock()
@@ -41,26 +54,62 @@ impl Troubles {
 
     /// Notes that the device is lost; the first reason stays.
     pub fn lose(&self, why: String) {
-        self.lost
+        Self::note(&self.lost, EngineError::DeviceLost(why));
+        self.tell();
+    }
+
+    fn note(place: &Mutex<Option<EngineError>>, what: EngineError) {
+        place
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(EngineError::DeviceLost(why));
+            .get_or_insert(what);
+    }
+
+    fn tell(&self) {
         let tell = *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tell) = tell {
             tell();
         }
     }
 
-    /// Calls `tell` when the device is lost.
+    /// Calls `tell` when the device is lost or reports an error.
     pub fn on_loss(&self, tell: fn()) {
         *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
     }
 
-    fn fault(&self, what: String) {
-        self.fault
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(EngineError::Invalid(what));
+    /// Notes what the device reported. An error of the page is told apart from a device that has no
+    /// memory left or fails inside.
+    fn report(&self, error: &wgpu::Error) {
+        let what = match error {
+            wgpu::Error::Validation { .. } => EngineError::Invalid(error.to_string()),
+            _ => EngineError::DeviceLost("out of memory, or an error inside of it".to_owned()),
+        };
+        Self::note(&self.fault, what);
+        self.tell();
+    }
+}
+
+/// What the device was asked, and what it has answered.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Submits that it has not finished.
+    in_flight: AtomicU32,
+    /// Questions of every kind without an answer.
+    open: AtomicU32,
+    /// Answers so far.
+    heard: AtomicU32,
+    /// Newest announced frame that is finished.
+    finished: AtomicU64,
+}
+
+/// A question to the device; dropping it is the answer.
+#[derive(Debug)]
+pub struct Question(Arc<Progress>);
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.heard.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -81,8 +130,7 @@ pub struct Context {
     pub capabilities: Capabilities,
     /// What went wrong.
     pub troubles: Arc<Troubles>,
-    in_flight: Arc<AtomicU32>,
-    finished: Arc<AtomicU64>,
+    progress: Arc<Progress>,
 }
 
 impl Context {
@@ -91,7 +139,7 @@ impl Context {
     /// # Errors
     /// [`EngineError::NoWebGpu`], [`EngineError::NoAdapter`] or [`EngineError::NoDevice`].
     pub async fn new(options: Options) -> Result<Self, EngineError> {
-        if !webgpu_exists() {
+        if !browser::has_webgpu() {
             return Err(EngineError::NoWebGpu);
         }
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
@@ -106,9 +154,22 @@ impl Context {
             })
             .await
             .map_err(|_| EngineError::NoAdapter)?;
+        // Before anything is asked of the adapter.
+        let words = browser::adapter_words()
+            .await
+            .ok_or(EngineError::NoAdapter)?;
         let info = adapter.get_info();
         let timestamps = adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY);
         let limits = modest_limits(&adapter.limits());
+        let allowed = Allowed {
+            buffer: limits.max_buffer_size,
+            binding: limits.max_storage_buffer_binding_size,
+            workgroups: u64::from(limits.max_compute_workgroups_per_dimension),
+        };
+        let max_seq_len = max_seq_len(768, 12, allowed);
+        if max_seq_len < SHIPPED {
+            return Err(EngineError::NoDevice("its limits are too small".to_owned()));
+        }
         let (device, queue) = adapter
             .request_device(&wgpu::DeviceDescriptor {
                 label: Some("attnscope"),
@@ -121,9 +182,8 @@ impl Context {
                 ..Default::default()
             })
             .await
-            .map_err(|why| EngineError::NoDevice(first_line(&why.to_string())))?;
+            .map_err(|why| EngineError::NoDevice(browser::first_line(&why.to_string())))?;
 
-        let words = adapter_words().await;
         let troubles = Arc::new(Troubles::default());
         let told = Arc::clone(&troubles);
         device.set_device_lost_callback(move |reason, message| {
@@ -135,24 +195,19 @@ impl Context {
         });
         let told = Arc::clone(&troubles);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            told.fault(error.to_string());
+            told.report(&error);
         }));
 
-        let allowed = Allowed {
-            buffer: limits.max_buffer_size,
-            binding: limits.max_storage_buffer_binding_size,
-            workgroups: u64::from(limits.max_compute_workgroups_per_dimension),
-        };
         let capabilities = Capabilities {
             backend: if cfg!(target_arch = "wasm32") {
                 "WebGPU".into()
             } else {
                 format!("{:?}", info.backend)
             },
-            software: is_software(&info, &words),
-            adapter: adapter_name(&info, words),
+            software: browser::is_software(&info, &words),
+            adapter: browser::adapter_name(&info, words),
             timestamps,
-            max_seq_len: max_seq_len(768, 12, allowed),
+            max_seq_len,
         };
         Ok(Self {
             instance,
@@ -162,8 +217,7 @@ impl Context {
             allowed,
             capabilities,
             troubles,
-            in_flight: Arc::default(),
-            finished: Arc::default(),
+            progress: Arc::default(),
         })
     }
 
@@ -182,21 +236,33 @@ impl Context {
         }
     }
 
+    /// Asks the device something: the answer drops what this gives.
+    pub fn question(&self) -> Question {
+        self.progress.open.fetch_add(1, Ordering::Relaxed);
+        Question(Arc::clone(&self.progress))
+    }
+
+    /// Answers so far; `None` while none is waited for.
+    pub fn pulse(&self) -> Option<u32> {
+        let waits = self.progress.open.load(Ordering::Relaxed) > 0;
+        waits.then(|| self.progress.heard.load(Ordering::Relaxed))
+    }
+
     /// Submits and counts until the device has finished.
     pub fn submit(&self, commands: wgpu::CommandBuffer) {
         self.queue.submit([commands]);
-        self.in_flight.fetch_add(1, Ordering::Relaxed);
-        let count = Arc::clone(&self.in_flight);
+        self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
+        let question = self.question();
         self.queue.on_submitted_work_done(move || {
-            count.fetch_sub(1, Ordering::Relaxed);
+            question.0.in_flight.fetch_sub(1, Ordering::Relaxed);
         });
     }
 
     /// Notes `frame` as finished once everything submitted so far is.
     pub fn announce(&self, frame: u64) {
-        let finished = Arc::clone(&self.finished);
+        let question = self.question();
         self.queue.on_submitted_work_done(move || {
-            finished.fetch_max(frame, Ordering::Relaxed);
+            question.0.finished.fetch_max(frame, Ordering::Relaxed);
         });
     }
 
@@ -206,17 +272,17 @@ impl Context {
         let _ = self.device.poll(wgpu::PollType::Poll);
         // Firefox looks at every submit and otherwise ten times a second: too seldom for a drag.
         #[cfg(target_arch = "wasm32")]
-        if self.in_flight.load(Ordering::Relaxed) > 0 {
+        if self.progress.in_flight.load(Ordering::Relaxed) > 0 {
             self.queue.submit([]);
         }
-        self.finished.load(Ordering::Relaxed)
+        self.progress.finished.load(Ordering::Relaxed)
     }
 
     /// Submits that the device has not finished.
     pub fn in_flight(&self) -> u32 {
         #[cfg(not(target_arch = "wasm32"))]
         let _ = self.device.poll(wgpu::PollType::Poll);
-        self.in_flight.load(Ordering::Relaxed)
+        self.progress.in_flight.load(Ordering::Relaxed)
     }
 }
 
@@ -230,79 +296,4 @@ impl Drop for Context {
 /// The limits that every WebGPU device has, or the adapter's own where it has less.
 fn modest_limits(adapter: &wgpu::Limits) -> wgpu::Limits {
     wgpu::Limits::default().or_worse_values_from(adapter)
-}
-
-/// Names by which software rasterisers are known; browsers hide the device type.
-fn is_software(info: &wgpu::AdapterInfo, words: &str) -> bool {
-    let name = format!("{words} {} {} {}", info.name, info.driver, info.driver_info).to_lowercase();
-    info.device_type == wgpu::DeviceType::Cpu
-        || [
-            "swiftshader",
-            "llvmpipe",
-            "lavapipe",
-            "basic render",
-            "warp",
-        ]
-        .iter()
-        .any(|known| name.contains(known))
-}
-
-/// The first line of a browser's error, without the debugging form that wraps it and the stack.
-fn first_line(error: &str) -> String {
-    let words = error.split("JsValue(").last().unwrap_or(error);
-    let line = words.lines().next().unwrap_or_default();
-    line.trim_end_matches([')', ' '])
-        .chars()
-        .take(200)
-        .collect()
-}
-
-fn adapter_name(info: &wgpu::AdapterInfo, words: String) -> String {
-    [words, info.name.clone()]
-        .into_iter()
-        .find(|name| !name.is_empty())
-        .unwrap_or_else(|| "unnamed adapter".into())
-}
-
-/// What the browser calls its adapter: vendor, architecture and description, where it tells them.
-/// wgpu 30 passes on the description alone, which most browsers leave empty. `www/boot.js` has
-/// asked for an adapter of its own (each can be used for one device only).
-#[cfg(target_arch = "wasm32")]
-async fn adapter_words() -> String {
-    use wasm_bindgen::{JsCast, JsValue};
-
-    let get = |of: &JsValue, name: &str| js_sys::Reflect::get(of, &name.into());
-    let words = async {
-        let asked = get(&js_sys::global(), "attnscopeAdapter")?;
-        let adapter = wasm_bindgen_futures::JsFuture::from(asked.dyn_into::<js_sys::Promise>()?);
-        let info = get(&adapter.await?, "info")?;
-        let mut words: Vec<String> = Vec::new();
-        for name in ["vendor", "architecture", "description"] {
-            let word = get(&info, name)?.as_string().unwrap_or_default();
-            if !word.is_empty() && !words.iter().any(|w| w.eq_ignore_ascii_case(&word)) {
-                words.push(word);
-            }
-        }
-        Ok::<_, JsValue>(words.join(" "))
-    };
-    // An adapter without a name is still an adapter.
-    words.await.unwrap_or_default()
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn adapter_words() -> impl Future<Output = String> {
-    std::future::ready(String::new())
-}
-
-#[cfg(target_arch = "wasm32")]
-fn webgpu_exists() -> bool {
-    let get = |of: &wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(of, &name.into()).ok();
-    get(&js_sys::global(), "navigator")
-        .and_then(|navigator| get(&navigator, "gpu"))
-        .is_some_and(|gpu| !gpu.is_undefined() && !gpu.is_null())
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn webgpu_exists() -> bool {
-    true
 }

@@ -110,7 +110,7 @@ impl GpuEngine {
         self.context.troubles.take_fault()
     }
 
-    /// Calls `tell` when the device is lost.
+    /// Calls `tell` when the device is lost or reports an error.
     pub fn on_loss(&self, tell: fn()) {
         self.context.troubles.on_loss(tell);
     }
@@ -131,7 +131,10 @@ impl GpuEngine {
     }
 
     fn healthy(&self) -> Result<(), EngineError> {
-        match (self.lost(), self.context.troubles.take_fault()) {
+        match (
+            self.context.troubles.lost(),
+            self.context.troubles.take_fault(),
+        ) {
             (Some(lost), _) => Err(lost),
             (None, Some(fault)) => Err(fault),
             (None, None) => Ok(()),
@@ -256,7 +259,12 @@ impl Engine for GpuEngine {
     }
 
     fn lost(&self) -> Option<EngineError> {
-        self.context.troubles.lost()
+        let troubles = &self.context.troubles;
+        troubles.lost().or_else(|| troubles.fault())
+    }
+
+    fn pulse(&self) -> Option<u32> {
+        self.context.pulse()
     }
 }
 

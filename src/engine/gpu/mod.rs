@@ -4,6 +4,7 @@
 //! [`encode`] turns each job into launches, [`heatmap`] draws. No buffer is `[L, L]` but inputs that
 //! are (mask, dense s), and nothing is read back on the way to the screen.
 
+pub mod browser;
 pub mod context;
 pub mod encode;
 pub mod encode_draw;

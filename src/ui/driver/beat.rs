@@ -20,6 +20,11 @@ const IN_FLIGHT_SOFTWARE: u32 = 1;
 const PATIENCE_MS: f64 = 250.0;
 /// Numbers beside the picture are read at most so often.
 const REPORT_MS: f64 = 120.0;
+/// A device that answers nothing for so many seconds of a visible page never will: no submit takes
+/// longer, and a browser gives a graphics card up sooner.
+const SILENCE: u32 = 10;
+/// A software adapter that shares its cores may compile a shader for several seconds.
+const SILENCE_SOFTWARE: u32 = 30;
 const KEPT_LATENCIES: usize = 4096;
 
 thread_local! {
@@ -72,6 +77,8 @@ pub struct Beat {
     reported: u64,
     last_report: f64,
     first_seen: bool,
+    pulse: Option<u32>,
+    silence: u32,
 }
 
 impl Beat {
@@ -87,7 +94,24 @@ impl Beat {
         self.flights.clear();
         (self.newest, self.reported) = (0, 0);
         (self.more, self.reporting) = (false, false);
+        (self.pulse, self.silence) = (None, 0);
         self.changed(now);
+    }
+
+    /// A second has passed on a visible page: counted and not measured, so that a machine that slept
+    /// adds one. Returns whether the device has stopped answering; any answer is progress, however
+    /// long the whole takes.
+    pub fn is_silent(&mut self, engine: &impl Engine) -> bool {
+        let pulse = engine.pulse();
+        let silent = pulse.is_some() && pulse == self.pulse;
+        self.silence = if silent { self.silence + 1 } else { 0 };
+        self.pulse = pulse;
+        let limit = if engine.capabilities().software {
+            SILENCE_SOFTWARE
+        } else {
+            SILENCE
+        };
+        self.silence >= limit
     }
 
     /// Whether an animation frame must be asked for.

@@ -115,4 +115,8 @@ impl Engine for Drawer {
     fn lost(&self) -> Option<EngineError> {
         self.any().lost()
     }
+
+    fn pulse(&self) -> Option<u32> {
+        self.any().pulse()
+    }
 }

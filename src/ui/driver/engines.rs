@@ -10,7 +10,7 @@ use super::drawer::Drawer;
 use super::remote::Remote;
 use super::{now, wake, with};
 use crate::engine::gpu::{GpuEngine, Options};
-use crate::engine::recovery::Recovery;
+use crate::engine::recovery::{Again, Recovery};
 use crate::engine::{Engine, EngineError};
 use crate::ui::problem::Problem;
 use crate::ui::state::{AppState, EngineState};
@@ -71,7 +71,6 @@ fn use_gpu(state: AppState, engine: GpuEngine) {
             engine.warm_up();
         }
     });
-    state.may_retry.set(false);
     state.engine.set(EngineState::Gpu(capabilities));
 }
 
@@ -80,16 +79,17 @@ fn use_cpu(state: AppState, why: EngineError) {
     if draws != Some(true) {
         swap(|| Drawer::Cpu(Remote::new()));
     }
-    let recovery = with(|driver| driver.engines.recovery).unwrap_or_default();
-    let waits = why == EngineError::NoAnswer;
-    state
-        .may_retry
-        .set(recovery.wait().is_some() && why != EngineError::NoWebGpu && !waits);
+    let recovery = recovery();
     // Only a device that once was there is asked for by the clock.
     if recovery != Recovery::default() {
         retry_later(state, recovery);
     }
-    state.engine.set(EngineState::Cpu(why));
+    let again = recovery.again(&why);
+    state.engine.set(EngineState::Cpu(why, again));
+}
+
+fn recovery() -> Recovery {
+    with(|driver| driver.engines.recovery).unwrap_or_default()
 }
 
 /// The device is of no more use: the CPU draws the same Scene, and the device is asked for again.
@@ -99,18 +99,17 @@ pub fn lose(state: AppState, why: EngineError) {
         with(|driver| driver.engine = None);
         let problem = Problem::Engine(why.clone());
         state.problems.update(|all| all.push(problem));
-        state.engine.set(EngineState::Cpu(why));
+        state.engine.set(EngineState::Cpu(why, Again::Nobody));
         return;
     }
     swap(|| Drawer::Cpu(Remote::new()));
-    let recovery = with(|driver| {
+    with(|driver| {
         let drew = now() - driver.engines.since;
-        driver.engines.recovery.drew(drew);
-        driver.engines.recovery
+        driver.engines.recovery.lost(drew, &why);
     });
-    state.engine.set(EngineState::Lost(why));
-    let recovery = recovery.unwrap_or_default();
-    state.may_retry.set(recovery.wait().is_some());
+    let recovery = recovery();
+    let again = recovery.again(&why);
+    state.engine.set(EngineState::Lost(why, again));
     retry_later(state, recovery);
 }
 
@@ -141,26 +140,18 @@ fn retry(state: AppState) {
     let Some(why) = state.engine.with_untracked(|e| e.trouble().cloned()) else {
         return;
     };
-    let left = with(|driver| {
-        let recovery = &mut driver.engines.recovery;
-        let left = recovery.wait().is_some();
-        recovery.tried();
-        left
-    });
-    if left == Some(true) {
-        state.may_retry.set(false);
-        state.engine.set(EngineState::Recovering(why));
-        probe(state);
-    }
+    with(|driver| driver.engines.recovery.tried());
+    state.engine.set(EngineState::Recovering(why));
+    probe(state);
 }
 
 /// The CPU engine has answered: after a loss there is a picture again.
 pub fn answered() {
     let state = with(|driver| driver.state);
     if let Some(state) = state
-        && let EngineState::Lost(why) = state.engine.get_untracked()
+        && let EngineState::Lost(why, again) = state.engine.get_untracked()
     {
-        state.engine.set(EngineState::Cpu(why));
+        state.engine.set(EngineState::Cpu(why, again));
     }
     wake();
 }

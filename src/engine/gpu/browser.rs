@@ -1,0 +1,90 @@
+//! What the platform says about its adapter, without trusting it.
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen::{JsCast, JsValue};
+
+/// Names by which software rasterisers are known; browsers hide the device type.
+pub fn is_software(info: &wgpu::AdapterInfo, words: &str) -> bool {
+    let name = format!("{words} {} {} {}", info.name, info.driver, info.driver_info).to_lowercase();
+    info.device_type == wgpu::DeviceType::Cpu
+        || [
+            "swiftshader",
+            "llvmpipe",
+            "lavapipe",
+            "basic render",
+            "warp",
+        ]
+        .iter()
+        .any(|known| name.contains(known))
+}
+
+/// The first line of a browser's error, without the debugging form that wraps it and the stack.
+pub fn first_line(error: &str) -> String {
+    let words = error.split("JsValue(").last().unwrap_or(error);
+    let line = words.lines().next().unwrap_or_default();
+    line.trim_end_matches([')', ' '])
+        .chars()
+        .take(200)
+        .collect()
+}
+
+/// What the adapter is called on the page.
+pub fn adapter_name(info: &wgpu::AdapterInfo, words: String) -> String {
+    [words, info.name.clone()]
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .unwrap_or_else(|| "unnamed adapter".into())
+}
+
+/// What the browser calls its adapter: vendor, architecture and description, where it tells them;
+/// `None` when what it gives for an adapter is none. wgpu 30 passes on the description alone, which
+/// most browsers leave empty, and trusts every object. `www/boot.js` has asked for an adapter of its
+/// own (each can be used for one device only).
+#[cfg(target_arch = "wasm32")]
+pub async fn adapter_words() -> Option<String> {
+    let asked = get(&js_sys::global(), "attnscopeAdapter");
+    let asked = asked.dyn_into::<js_sys::Promise>().ok();
+    let adapter = match asked {
+        Some(asked) => wasm_bindgen_futures::JsFuture::from(asked).await.ok(),
+        None => None,
+    };
+    let adapter = adapter.unwrap_or_default();
+    if adapter.is_object() && !get(&adapter, "requestDevice").is_function() {
+        return None;
+    }
+    let info = get(&adapter, "info");
+    let mut words: Vec<String> = Vec::new();
+    for name in ["vendor", "architecture", "description"] {
+        let word = get(&info, name).as_string().unwrap_or_default();
+        if !word.is_empty() && !words.iter().any(|w| w.eq_ignore_ascii_case(&word)) {
+            words.push(word);
+        }
+    }
+    // An adapter without a name is still an adapter.
+    Some(words.join(" "))
+}
+
+/// A property; nothing where there is none.
+#[cfg(target_arch = "wasm32")]
+fn get(of: &JsValue, name: &str) -> JsValue {
+    js_sys::Reflect::get(of, &name.into()).unwrap_or_default()
+}
+
+/// Whether an adapter can be asked for.
+#[cfg(target_arch = "wasm32")]
+pub fn has_webgpu() -> bool {
+    let gpu = get(&get(&js_sys::global(), "navigator"), "gpu");
+    get(&gpu, "requestAdapter").is_function()
+}
+
+/// A native adapter tells its name itself.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn adapter_words() -> impl Future<Output = Option<String>> {
+    std::future::ready(Some(String::new()))
+}
+
+/// Vulkan is asked.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn has_webgpu() -> bool {
+    true
+}
