@@ -17,7 +17,7 @@ use crate::ui::memo::{Memo, effect, memo, taker};
 use crate::ui::pointer::Pointer;
 use crate::ui::state::{AppState, LayerState};
 use crate::ui::strip::Strip;
-use crate::words::{board as words, number};
+use crate::words::{board as words, isolated, number};
 
 /// From so many cells along an edge on, a frame around a row would hide its neighbours.
 const CROWDED: u32 = 128;
@@ -301,7 +301,8 @@ fn readout(app: AppState, derived: Derived) -> String {
     let Some((i, j)) = derived.cell.get() else {
         return words::READOUT_HINT.pick(lang).to_owned();
     };
-    let (qi, kj) = (derived.token(i), derived.token(j));
+    let token = |at| isolated(&derived.token(at));
+    let (qi, kj) = (token(i), token(j));
     let numbers = app
         .cell
         .get()
@@ -312,8 +313,8 @@ fn readout(app: AppState, derived: Derived) -> String {
         return words::READOUT.fill(lang, &values);
     };
     let (a, r) = (
-        number::weight(numbers.weight),
-        number::weight(numbers.score),
+        number::weight(lang, numbers.weight),
+        number::weight(lang, numbers.score),
     );
     values.extend([("a", &*a), ("r", &*r)]);
     let text = if numbers.visible || numbers.weight != 0.0 {

@@ -64,12 +64,16 @@ pub fn Legend() -> View {
         app.scene.with(|scene| ends(scene, drawn))
     });
     let lo = move || {
-        ends.get()
-            .map_or_else(|| "–".to_owned(), |(lo, _)| number::fixed(lo, 3))
+        ends.get().map_or_else(
+            || "–".to_owned(),
+            |(lo, _)| number::fixed(lang.get(), lo, 3),
+        )
     };
     let hi = move || {
-        ends.get()
-            .map_or_else(|| "–".to_owned(), |(_, hi)| number::fixed(hi, 3))
+        ends.get().map_or_else(
+            || "–".to_owned(),
+            |(_, hi)| number::fixed(lang.get(), hi, 3),
+        )
     };
     view! {
         <div
