@@ -194,6 +194,29 @@ fn what_is_wrong_is_said_and_the_rest_counts() {
 }
 
 #[test]
+fn what_is_used_instead_can_be_named() {
+    for (text, key, used) in [
+        ("w=99999", "w", "65536"),
+        ("m=flash", "m", "full"),
+        ("src=sentence.9", "src", "sentence.5"),
+        ("rect=65535.0.9.9", "rect.size", "65535.0.1.9"),
+        ("pk.seed=x", "pk.seed", "1"),
+        ("w=3&w=4", "w", "3"),
+    ] {
+        let parsed = Scene::from_fragment(text);
+        assert_eq!(parsed.warnings[0].key, key, "{text}");
+        assert_eq!(parsed.scene.value(key).as_deref(), Some(used), "{text}");
+    }
+    assert_eq!(Scene::default().value("colour"), None);
+}
+
+#[test]
+fn a_warning_repeats_nothing_that_turns_text_around() {
+    let parsed = Scene::from_fragment("m=%E2%80%AEx%0A");
+    assert_eq!(parsed.warnings[0].value, "\u{fffd}x\u{fffd}");
+}
+
+#[test]
 fn escapes_and_html_ampersands_are_read() {
     let parsed = Scene::from_fragment("%6D=window&amp;w=%38&amp;show=heads%2Cwindow");
     assert_eq!(parsed.warnings, []);

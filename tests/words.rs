@@ -1,62 +1,245 @@
-//! Every text of the page is used somewhere, and none is spelled out beside the tables.
+//! A language is one file: what `build/words.rs` makes of it, and what it refuses.
 #![allow(clippy::unwrap_used)]
 
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "../build/words.rs"]
+#[allow(dead_code)]
+mod words;
 
-fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, all);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            all.push(path);
+use words::json::Node;
+use words::{generate, plural};
+
+fn shipped() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/lang");
+    std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let code = path.file_stem().unwrap().to_string_lossy().into_owned();
+            (code, std::fs::read_to_string(path).unwrap())
+        })
+        .collect()
+}
+
+fn english() -> Node {
+    let files = shipped();
+    let (_, text) = files.iter().find(|(code, _)| code == "en").unwrap();
+    serde_json::from_str(text).unwrap()
+}
+
+fn json(node: &Node) -> String {
+    let all = |parts: Vec<String>| parts.join(",\n");
+    match node {
+        Node::Text(text) => serde_json::to_string(text).unwrap(),
+        Node::List(items) => format!("[{}]", all(items.iter().map(json).collect())),
+        Node::Object(members) => {
+            let member = |(name, node): &(String, Node)| format!("{name:?}: {}", json(node));
+            format!("{{{}}}", all(members.iter().map(member).collect()))
         }
     }
 }
 
-/// The names that `texts! { NAME: "…", "…"; }` declares.
-fn declared(source: &str) -> impl Iterator<Item = &str> {
-    source.lines().filter_map(|line| {
-        let (name, text) = line.trim().split_once(": \"")?;
-        let constant = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-        (text.ends_with("\";") && name.chars().all(constant)).then_some(name)
-    })
+/// Hebrew letters for Latin ones, outside of places: a language that is read from the right.
+fn mirrored(text: &str) -> String {
+    let mut inside = false;
+    let letter = |c: char| char::from_u32(0x5d0 + (c as u32 + 5) % 27).unwrap_or(c);
+    text.chars()
+        .map(|c| {
+            inside = (inside || c == '{') && c != '}';
+            if c.is_ascii_lowercase() && !inside {
+                letter(c)
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
-/// Whether `name` stands in `source` as a word of its own, not as a declaration.
-fn uses(source: &str, name: &str) -> bool {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    source.match_indices(name).any(|(at, _)| {
-        let before = source[..at].chars().next_back();
-        let after = &source[at + name.len()..];
-        !before.is_some_and(word)
-            && !after.chars().next().is_some_and(word)
-            && !after.starts_with(": \"")
-    })
+fn map(node: &Node, of: &impl Fn(&str) -> String) -> Node {
+    match node {
+        Node::Text(text) => Node::Text(of(text)),
+        Node::List(items) => Node::List(items.iter().map(|node| map(node, of)).collect()),
+        Node::Object(members) => {
+            let member = |(name, node): &(String, Node)| (name.clone(), map(node, of));
+            Node::Object(members.iter().map(member).collect())
+        }
+    }
+}
+
+fn member<'a>(node: &'a mut Node, name: &str) -> &'a mut Node {
+    let Node::Object(members) = node else {
+        panic!("no object");
+    };
+    &mut members
+        .iter_mut()
+        .find(|(found, _)| found == name)
+        .unwrap()
+        .1
+}
+
+fn remove(node: &mut Node, name: &str) {
+    let Node::Object(members) = node else {
+        panic!("no object");
+    };
+    members.retain(|(found, _)| found != name);
+}
+
+/// A third language, made from English.
+fn third() -> Node {
+    let mut third = map(&english(), &mirrored);
+    let Node::Object(sections) = &mut third else {
+        panic!("no object");
+    };
+    sections[0].1 = serde_json::from_str(
+        r#"{
+            "tag": "he-x-mirror", "name": "Mirror", "short": "M", "switch": "M · Mirror",
+            "direction": "rtl", "accepts": ["he-x-mirror", "he", "yi"], "decimal": ",",
+            "group": ".", "percent": "%{n}", "quote": "«{x}»", "list": "; ", "colon": ": ",
+            "gap": " ", "plural": {"one": "n % 10 = 1 and n % 100 != 11"}
+        }"#,
+    )
+    .unwrap();
+    third
+}
+
+fn with_third(third: &Node) -> Result<Vec<(String, String)>, String> {
+    let mut files = shipped();
+    files.push(("mirror".to_owned(), json(third)));
+    generate(&files)
+}
+
+/// The texts of every constant, in all languages.
+fn constants(rust: &str) -> Vec<Vec<String>> {
+    rust.lines()
+        .filter_map(|line| line.split_once("= Text(&"))
+        .map(|(_, list)| {
+            let list = list.trim_end_matches(");").replace("\\u{", "\\\\u{");
+            serde_json::from_str(&list).unwrap()
+        })
+        .collect()
 }
 
 #[test]
-fn no_text_is_left_over() {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut paths = Vec::new();
-    sources(&root, &mut paths);
-    let texts: Vec<String> = paths
-        .iter()
-        .map(|path| fs::read_to_string(path).unwrap())
-        .collect();
-    let names: Vec<&str> = texts.iter().flat_map(|text| declared(text)).collect();
-    assert!(names.len() > 200, "the tables were found");
-    let unused: Vec<_> = names
-        .iter()
-        .filter(|name| !texts.iter().any(|text| uses(text, name)))
-        .collect();
-    assert!(unused.is_empty(), "no sentence shows {unused:?}");
+fn a_third_language_is_one_more_file() {
+    let two = generate(&shipped()).unwrap();
+    let three = with_third(&third()).unwrap();
+    assert_eq!(two.len(), three.len());
+    // Every constant has the texts of all languages, in one order.
+    let mut texts = 0;
+    for ((name, two), (_, three)) in two.iter().zip(&three) {
+        let (two, three) = (constants(two), constants(three));
+        assert_eq!(two.len(), three.len(), "{name}");
+        for (old, new) in two.iter().zip(&three) {
+            assert_eq!(new.len(), shipped().len() + 1, "{name}: {new:?}");
+            assert!(old.iter().all(|text| new.contains(text)), "{name}: {new:?}");
+            texts += 1;
+        }
+    }
+    assert!(texts > 300, "{texts}");
+    let file = |name: &str| &three.iter().find(|(file, _)| file == name).unwrap().1;
+    assert!(file("lang.rs").contains("    Mirror,\n") && file("lang.rs").contains("\"mirror\""));
+    assert!(file("language.rs").contains("(\"yi\", Lang::Mirror)"));
+    let forms = file("sentence.rs").matches("    &[").count();
+    let counted = file("sentence.rs").matches("Counted(&").count();
+    assert_eq!(forms, counted * (shipped().len() + 1));
 }
 
 #[test]
-fn a_left_over_text_would_be_found() {
-    let source = "    ONE: \"a\", \"b\";\n    ONE_MORE: \"a\", \"b\";\n t(words::ONE_MORE)";
-    assert_eq!(declared(source).collect::<Vec<_>>(), ["ONE", "ONE_MORE"]);
-    assert!(uses(source, "ONE_MORE") && !uses(source, "ONE"));
+fn what_is_missing_strange_or_different_is_named() {
+    type Damage = fn(&mut Node);
+    let cases: [(&str, Damage); 12] = [
+        ("mirror.json: page.SHARE is missing", |t| {
+            remove(member(t, "page"), "SHARE");
+        }),
+        ("mirror.json: board.MAP is missing", |t| remove(t, "board")),
+        ("mirror.json: start.OTHER is missing", |t| {
+            remove(member(t, "start"), "OTHER");
+        }),
+        ("mirror.json: page.SPARE is not in lang/en.json", |t| {
+            let page = member(t, "page");
+            let Node::Object(texts) = page else { panic!() };
+            texts.push(("SPARE".to_owned(), Node::Text("spare".to_owned())));
+        }),
+        (
+            "page.LOADED has the places {\"dome\"} where English has {\"done\"}",
+            |t| {
+                *member(member(t, "page"), "LOADED") = Node::Text("{dome} kB".to_owned());
+            },
+        ),
+        ("page.LOADED has a { that nothing closes", |t| {
+            *member(member(t, "page"), "LOADED") = Node::Text("{done} {kB".to_owned());
+        }),
+        ("page.SHARE is empty", |t| {
+            *member(member(t, "page"), "SHARE") = Node::Text(" ".into());
+        }),
+        ("page.SKIP is still English", |t| {
+            *member(member(t, "page"), "SKIP") = Node::Text("Skip to the map".to_owned());
+        }),
+        ("sentence.EMPTY has no form “one”", |t| {
+            remove(member(member(t, "sentence"), "EMPTY"), "one");
+        }),
+        (
+            "page.SHARE is not a text, or counted where English is not",
+            |t| {
+                *member(member(t, "page"), "SHARE") = Node::List(vec![]);
+            },
+        ),
+        ("language.plural.one: “n is 1” is no plural rule", |t| {
+            let one = member(member(member(t, "language"), "plural"), "one");
+            *one = Node::Text("n is 1".to_owned());
+        }),
+        ("language.direction is neither ltr nor rtl", |t| {
+            *member(member(t, "language"), "direction") = Node::Text("down".to_owned());
+        }),
+    ];
+    for (wanted, damage) in cases {
+        let mut damaged = third();
+        damage(&mut damaged);
+        let said = with_third(&damaged).unwrap_err();
+        assert!(said.contains(wanted), "wanted: {wanted}\nsaid: {said}");
+    }
+}
+
+#[test]
+fn damaged_json_is_refused_with_its_file() {
+    let broken = [
+        ("{", "mirror.json: EOF"),
+        (
+            "{\"page\": {\"A\": \"1\", \"A\": \"2\"}}",
+            "“A” stands there twice",
+        ),
+        ("{\"page\": 1}", "expected a text, a list or an object"),
+    ];
+    for (text, wanted) in broken {
+        let mut files = shipped();
+        files.push(("mirror".to_owned(), text.to_owned()));
+        let said = generate(&files).unwrap_err();
+        assert!(said.contains(wanted), "{said}");
+    }
+    let said = generate(&[("zh".to_owned(), json(&third()))]).unwrap_err();
+    assert!(said.contains("lang/en.json is missing or broken"), "{said}");
+}
+
+#[test]
+fn plural_rules_are_those_of_the_cldr() {
+    let holds = |rule: &str, wanted: &str| assert_eq!(plural::condition(rule).unwrap(), wanted);
+    holds("n = 1", "matches!(n, 1..=1)");
+    holds(
+        "i = 1 and v = 0",
+        "matches!(n, 1..=1) && matches!(0_u64, 0..=0)",
+    );
+    holds(
+        "n % 10 = 2..4 and n % 100 != 12..14 or n = 0,7",
+        "matches!(n % 10, 2..=4) && !matches!(n % 100, 12..=14) || matches!(n, 0..=0 | 7..=7)",
+    );
+    for wrong in [
+        "",
+        "n",
+        "x = 1",
+        "n = one",
+        "n % 0 = 1",
+        "n = 1..",
+        "n = -1",
+    ] {
+        assert!(plural::condition(wrong).is_err(), "{wrong}");
+    }
 }

@@ -11,34 +11,12 @@
   /** A module with one vector instruction: the page's own module has many (Safari before 16.4 has none). */
   const SIMD = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
 
-  const WORDS = {
-    en: {
-      noWasm: 'This browser does not run WebAssembly here, so nothing can be computed. Update the browser, or leave its lockdown mode for this page.',
-      sandbox: 'This frame is sandboxed, and its server does not let it load the rest of the page. The server must send “Access-Control-Allow-Origin: *” with every file, or the frame needs sandbox="allow-scripts allow-same-origin".',
-      missing: (what) => `A part of the page could not be loaded (${what}). Check the connection and load the page again; if you host it yourself, every file of the folder must be there.`,
-      broken: (what) => `A part of the page arrived damaged (${what}). Load the page again; if you host it yourself, every file must be sent whole.`,
-      blocked: 'The policy of this site forbids WebAssembly, so nothing can be computed. If you host it yourself, its Content-Security-Policy needs \'wasm-unsafe-eval\' in script-src.',
-      other: (what) => `The page could not start (${what}). Load it again; if that does not help, try another browser.`,
-      stopped: 'The page has stopped: an error of its own. Nothing you set is lost. If you report it, this text helps; it says nothing about you but the browser you use:',
-      restart: 'Restart here',
-      copy: 'Copy the report',
-      copied: 'Copied',
-    },
-    zh: {
-      noWasm: '此浏览器无法在此运行 WebAssembly，因此无法计算。请更新浏览器，或为本页关闭锁定模式。',
-      sandbox: '此框架处于沙盒中，其服务器不允许它载入页面的其余部分。服务器须为每个文件发送“Access-Control-Allow-Origin: *”，或者为框架设置 sandbox="allow-scripts allow-same-origin"。',
-      missing: (what) => `页面的一部分未能载入（${what}）。请检查网络后重新载入；如果由您自己托管，请确认文件夹中的所有文件都在。`,
-      broken: (what) => `页面的一部分已损坏（${what}）。请重新载入；如果由您自己托管，请确认每个文件都完整发送。`,
-      blocked: '此网站的策略禁止 WebAssembly，因此无法计算。如果由您自己托管，请在 Content-Security-Policy 的 script-src 中加入 \'wasm-unsafe-eval\'。',
-      other: (what) => `页面未能启动（${what}）。请重新载入；如果仍然无效，请换一个浏览器。`,
-      stopped: '页面因自身错误而停止。您的设置都没有丢失。如需反馈，请附上以下文字；除所用浏览器外，其中不含您的信息：',
-      restart: '从此处重新开始',
-      copy: '复制报告',
-      copied: '已复制',
-    },
-  };
+  /** The languages of lang/, put here by the build (build/start.mjs); the first is for everybody else. */
+  const LANGUAGES = [{ tag: '', words: {} }];
+  /** [beginning of a language tag, place in LANGUAGES], longest first. */
+  const ACCEPTS = [];
 
-  /** One way in which the start failed: a key of WORDS, and what exactly it was. */
+  /** One way in which the start failed: a key of its words, and what exactly it was. */
   class Problem extends Error {
     constructor(kind, what = '') {
       super(what);
@@ -49,18 +27,20 @@
   /** The language of a page whose own code has not come or has stopped: what it showed, else the
    * link's, `?lang=`, the browser's. */
   function language() {
-    const asked = (text) => new URLSearchParams(text).get('lang');
+    const asked = (text) => new URLSearchParams(text).get('lang') ?? '';
+    const fits = (tag) => ACCEPTS.find(([start]) => `${tag}-`.toLowerCase().startsWith(`${start}-`));
     const shown = document.documentElement;
-    const wanted = (shown.dataset.state && shown.lang) ?? asked(location.hash.slice(1)) ?? asked(location.search) ?? navigator.language ?? 'en';
-    return wanted.toLowerCase().startsWith('zh') ? 'zh' : 'en';
+    const wanted = [shown.dataset.state ? shown.lang : '', asked(location.hash.slice(1)), asked(location.search), ...(navigator.languages ?? [])];
+    return LANGUAGES[wanted.map(fits).find(Boolean)?.[1] ?? 0];
   }
 
   function say(error) {
     const box = document.getElementById('boot-problem');
     if (!box) return null;
-    const words = WORDS[language()][error.kind ?? 'other'];
-    box.textContent = typeof words === 'function' ? words(short(error)) : words;
-    box.lang = language() === 'zh' ? 'zh-CN' : 'en';
+    const { tag, words } = language();
+    box.textContent = words[error.kind ?? 'OTHER'].replace('{what}', () => short(error));
+    box.lang = tag;
+    box.dir = 'auto';
     box.hidden = false;
     return box;
   }
@@ -81,19 +61,19 @@
     // Behind the code that is stopping, which may hold what it would read.
     setTimeout(() => {
       dispatchEvent(new CustomEvent('attnscope:state', { detail: 'panicked' }));
-      const box = say(new Problem('stopped'));
+      const box = say(new Problem('STOPPED'));
       if (!box) return;
       for (const part of document.body.children) part.inert = part !== box;
       let scene = '';
       try {
         scene = self.attnscope.scene();
       } catch {}
-      const words = WORDS[language()];
+      const { words } = language();
       const report = document.createElement('textarea');
       report.readOnly = true;
       report.rows = 4;
       report.className = 'by-hand';
-      report.ariaLabel = words.copy;
+      report.ariaLabel = words.COPY;
       // Addresses say where the page is: they stay here.
       report.value = [what.split('\n').slice(0, 3).join(' ').replace(/\w+:\/\/[^\s)]*/g, '…').slice(0, 600), scene, engine, navigator.userAgent].join('\n');
       const button = (label, act) => {
@@ -104,18 +84,18 @@
         made.onclick = act;
         return made;
       };
-      const restart = button(words.restart, () => {
+      const restart = button(words.RESTART, () => {
         // The address may be a moment behind; where it cannot be written it stays as it is.
         try {
           if (scene) history.replaceState(null, '', `#${scene}`);
         } catch {}
         location.reload();
       });
-      const copy = button(words.copy, async () => {
+      const copy = button(words.COPY, async () => {
         report.select();
         try {
           await navigator.clipboard.writeText(report.value);
-          copy.textContent = words.copied;
+          copy.textContent = words.COPIED;
         } catch {
           // It is selected, to be copied by hand.
         }
@@ -131,7 +111,7 @@
 
   const short = (error) => String(error?.message ?? error).slice(0, 200);
   /** Something did not come: in a sandboxed frame the server's headers are the likeliest cause. */
-  const missing = (what) => new Problem(self.origin === 'null' ? 'sandbox' : 'missing', what);
+  const missing = (what) => new Problem(self.origin === 'null' ? 'SANDBOX' : 'MISSING', what);
 
   /** The module, compiled; each way to fail is told apart. */
   async function compile(url) {
@@ -141,7 +121,7 @@
     } catch (error) {
       throw missing(short(error));
     }
-    if (!answer.ok) throw new Problem('missing', `${url.pathname.split('/').pop()}: ${answer.status}`);
+    if (!answer.ok) throw new Problem('MISSING', `${url.pathname.split('/').pop()}: ${answer.status}`);
     try {
       // A wrong type only costs the streaming: the bytes are compiled all the same.
       const streaming = answer.headers.get('Content-Type')?.startsWith('application/wasm');
@@ -150,12 +130,12 @@
         : await WebAssembly.compile(await answer.arrayBuffer());
     } catch (error) {
       const policy = /unsafe-eval|content.security.policy|blocked by csp/i.test(short(error));
-      throw policy ? new Problem('blocked') : new Problem('broken', short(error));
+      throw policy ? new Problem('BLOCKED') : new Problem('BROKEN', short(error));
     }
   }
 
   async function boot() {
-    if (typeof WebAssembly !== 'object' || !WebAssembly.validate(SIMD)) throw new Problem('noWasm');
+    if (typeof WebAssembly !== 'object' || !WebAssembly.validate(SIMD)) throw new Problem('NO_WASM');
     globalThis.attnscopeStopped = stop;
     addEventListener('error', (event) => heard(event.error));
     addEventListener('unhandledrejection', (event) => heard(event.reason));

@@ -33,6 +33,7 @@ mod native {
     use attnscope::data::{folder, minilm};
     use attnscope::scene::facts::torch_mask;
     use attnscope::scene::resolve::Sizes;
+    use attnscope::scene::words::Word as _;
     use attnscope::scene::{Lang, Quantity, Scene, Source};
     use attnscope::words::sentence::{Facts, sentence};
     use serde_json::{Value, json};
@@ -41,7 +42,7 @@ mod native {
   attnscope-reference map [<fragment> …]
       For each scene (a URL fragment; from standard input, one a line, when none is given) one line
       of JSON: rows, cols, values (weights or raw scores of the scene's head and rectangle,
-      row-major, 0 where masked), visible (1 where there is a number, or 0), head, sentence {en, zh}, summary, warnings;
+      row-major, 0 where masked), visible (1 where there is a number, or 0), head, sentence {en, zh, …}, summary, warnings;
       cell when the scene locks one; output {rank, energy, weight_error, error} when it has an
       output rank. Shipped layers are read from www/data of the present folder.
   attnscope-reference attend <case file> [<fragment> …]
@@ -217,7 +218,11 @@ mod native {
             reach: (rule.left, rule.right),
             rank_energy,
         };
-        json!({"en": sentence(Lang::En, &facts), "zh": sentence(Lang::Zh, &facts)})
+        Lang::WORDS
+            .iter()
+            .map(|&(lang, word)| (word.to_owned(), sentence(lang, &facts).into()))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
     }
 
     /// Output rank, energy kept, and all facts of the rank, if the scene has one. Y at the rank is

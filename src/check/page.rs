@@ -20,7 +20,7 @@ use crate::attention::compare::Comparison;
 use crate::engine::gpu::{GpuEngine, Options};
 use crate::engine::{Engine, EngineError};
 use crate::scene::Lang;
-use crate::words::{self, Text, check as texts};
+use crate::words::{self, Text, check as texts, language as about};
 
 /// Starts the page.
 pub fn start() {
@@ -32,7 +32,8 @@ pub fn start() {
     let browser = window().navigator().language().unwrap_or_default();
     let lang = words::language(&query.get("lang").unwrap_or(browser));
     let page = Page::new(lang);
-    set_root("lang", words::tag(lang));
+    set_root("lang", about::TAG.pick(lang));
+    set_root("dir", about::DIRECTION.pick(lang));
     if let Some(theme) = query.get("theme").filter(|t| t == "dark" || t == "light") {
         set_root("data-theme", &theme);
     }
@@ -192,13 +193,12 @@ impl Page {
         }
         let all = Fact::ALL.len().to_string();
         let bad_words = bad.to_string();
-        let verdict = if bad == 0 {
-            texts::ALL_HOLD
-        } else {
-            texts::SOME_FAIL
+        let (verdict, n) = match bad {
+            0 => (texts::ALL_HOLD, Fact::ALL.len()),
+            _ => (texts::SOME_FAIL, bad),
         };
         let on = texts::ADAPTER.fill(self.lang, &[("adapter", adapter)]);
-        let verdict = verdict.fill(self.lang, &[("n", &all), ("bad", &bad_words)]);
+        let verdict = verdict.fill(self.lang, n, &[("n", &all), ("bad", &bad_words)]);
         self.say(&format!("{verdict} {on}"));
     }
 

@@ -178,7 +178,7 @@ fn named(file: &Tensors, layer: Layer) -> Result<Named, ReadError> {
     }
     Ok(Named {
         layer,
-        tokens: tokens.into(),
+        tokens: tokens.iter().map(|token| super::label(token)).collect(),
         text: file.meta("text")?.to_owned(),
     })
 }

@@ -57,17 +57,20 @@ pub fn touches(pitch: f64, a: u32, b: u32) -> bool {
     f64::from(a.abs_diff(b)) * pitch < LINE
 }
 
-/// A token shortened to `max` characters, the last one an ellipsis.
+/// A token shortened to the width of `max` letters, the last one an ellipsis.
 pub fn shorten(token: &str, max: usize) -> String {
-    if token.chars().count() <= max {
-        token.to_owned()
-    } else {
-        token
-            .chars()
-            .take(max.saturating_sub(1))
-            .chain(['…'])
-            .collect()
+    // From here on lie the scripts of East Asia and emoji, whose signs are as wide as two letters.
+    let width = |c: char| 1 + usize::from(c >= '\u{2e80}');
+    if token.chars().map(width).sum::<usize>() <= max {
+        return token.to_owned();
     }
+    let mut left = max.saturating_sub(1);
+    let fits = |c: &char| {
+        let rest = left.checked_sub(width(*c));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    token.chars().take_while(fits).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -133,7 +136,11 @@ mod tests {
 
     #[test]
     fn tokens_are_shortened_by_character() {
-        assert_eq!(shorten("滑动窗口注意力", 4), "滑动窗…");
+        assert_eq!(shorten("滑动窗口注意力", 7), "滑动窗…");
+        assert_eq!(shorten("滑动窗口", 8), "滑动窗口");
+        assert_eq!(shorten("滑动窗口注意力", 6), "滑动…");
+        assert_eq!(shorten("التعليمية", 4), "الت…");
+        assert_eq!(shorten("abc", 0), "…");
         assert_eq!(shorten("it", 4), "it");
     }
 }

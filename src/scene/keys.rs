@@ -265,7 +265,11 @@ pub const KEYS: &[Key] = &[
         cell_text,
         read_cell
     ),
-    optional_word!("lang", "auto", "language", lang),
+    Key {
+        // The same table however many languages there are.
+        values: || "auto, or the name of a file in `lang/`, as en or zh".to_owned(),
+        ..optional_word!("lang", "auto", "language", lang)
+    },
     optional_word!("theme", "auto", "theme", theme),
     optional_word!(
         "lesson",

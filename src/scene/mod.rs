@@ -6,6 +6,7 @@ pub mod code;
 pub mod facts;
 mod json;
 pub mod keys;
+mod lang;
 pub mod listing;
 pub mod permalink;
 pub mod presets;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::attention::config::Empty;
 
 pub use cjar::{Bias, BiasShape, Cjar, Curve};
+pub use lang::Lang;
 pub use view::{Panel, Quantity, Range, Rect, View};
 
 /// Everything the reader can change and nothing else.
@@ -238,17 +240,6 @@ pub enum Scale {
     ModelDim,
     /// A free value.
     Free(f32),
-}
-
-/// Languages of the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Lang {
-    /// English.
-    #[serde(rename = "en")]
-    En,
-    /// 简体中文.
-    #[serde(rename = "zh")]
-    Zh,
 }
 
 /// Light or dark.

@@ -41,6 +41,14 @@ impl Scene {
         fragment
     }
 
+    /// What the Scene has for the parameter `key`, or for the one that `key` is a part of, as a
+    /// link would say it.
+    pub fn value(&self, key: &str) -> Option<String> {
+        let named = |name: &str| KEYS.iter().find(|key| key.name == name);
+        let whole = || key.split_once('.').and_then(|(whole, _)| named(whole));
+        named(key).or_else(whole).map(|key| (key.write)(self))
+    }
+
     /// The Scene of a fragment, with or without its `#`. Total: unknown, doubled, illegal and
     /// damaged parameters become warnings, the others count.
     pub fn from_fragment(fragment: &str) -> Parsed {

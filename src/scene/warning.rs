@@ -59,10 +59,19 @@ impl Warning {
 
 /// The beginning of a foreign text, control characters made harmless.
 fn quote(text: &str) -> String {
-    text.chars()
-        .take(QUOTE_CHARS)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
+    text.chars().take(QUOTE_CHARS).map(harmless).collect()
+}
+
+/// A character of a foreign text as it may stand on the page: a sign of its own for what would
+/// break a line or turn the direction of what follows.
+pub fn harmless(c: char) -> char {
+    match c {
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            '\u{fffd}'
+        }
+        _ if c.is_control() => '\u{fffd}',
+        _ => c,
+    }
 }
 
 /// For logs and tests; the page has sentences of its own in each language.

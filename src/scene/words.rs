@@ -2,8 +2,8 @@
 //! format: a word, once published, stays.
 
 use super::{
-    BiasShape, Control, Convention, Lang, LessonId, Mechanism, Panel, Pattern, Quantity, Range,
-    Text, Theme,
+    BiasShape, Control, Convention, LessonId, Mechanism, Panel, Pattern, Quantity, Range, Text,
+    Theme,
 };
 use crate::attention::config::{Empty, Reading};
 
@@ -61,7 +61,6 @@ words! {
     Quantity { Weights = "weights", Score = "score" }
     Range { Auto = "auto", Unit = "unit" }
     Panel { Cell = "cell", Output = "output", Cost = "cost" }
-    Lang { En = "en", Zh = "zh" }
     Theme { Light = "light", Dark = "dark" }
     LessonId {
         Full = "full",

@@ -10,6 +10,7 @@ use super::problem::Problem;
 use super::state::AppState;
 use crate::scene::Scene;
 use crate::scene::permalink::VERSION;
+use crate::scene::warning::Reason;
 use crate::ui::memo::effect;
 
 /// The address follows after so long a pause: each write costs the browser more than a picture,
@@ -30,12 +31,17 @@ pub fn parse(text: &str) -> (Scene, Vec<Problem>) {
     if parsed.version > VERSION {
         problems.push(Problem::LinkNewer(parsed.version));
     }
-    if !parsed.warnings.is_empty() {
-        let quoted = parsed
-            .warnings
-            .iter()
-            .map(|w| format!("{}={}", w.key, w.value));
-        problems.push(Problem::LinkWarnings(quoted.collect()));
+    let misfits: Vec<_> = parsed
+        .warnings
+        .into_iter()
+        .filter(|warning| warning.reason != Reason::NewerVersion)
+        .map(|warning| {
+            let used = parsed.scene.value(&warning.key);
+            (warning, used.unwrap_or_default())
+        })
+        .collect();
+    if !misfits.is_empty() {
+        problems.push(Problem::LinkWarnings(misfits));
     }
     (parsed.scene, problems)
 }

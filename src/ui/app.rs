@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::scene::{Control, Theme};
 use crate::ui::board::Board;
 use crate::ui::controls::{Controls, is_shown};
-use crate::ui::derived::{Derived, lang_tag, part, t};
+use crate::ui::derived::{Derived, part, t};
 use crate::ui::header::Header;
 use crate::ui::lesson::Lesson;
 use crate::ui::markup::{View, focus, view};
@@ -19,7 +19,7 @@ use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
 use crate::ui::status::{Badge, Status};
 use crate::ui::{address, driver, host};
-use crate::words::page as words;
+use crate::words::{language as about, page as words};
 
 /// The page. Provides [`AppState`] and [`Derived`] to everything inside.
 #[component(transparent)]
@@ -46,7 +46,8 @@ fn reach_outside(derived: Derived) {
     effect(move || {
         let lang = derived.lang.get();
         document().set_title(words::TITLE.pick(lang));
-        set_root("lang", lang_tag(lang));
+        set_root("lang", about::TAG.pick(lang));
+        set_root("dir", about::DIRECTION.pick(lang));
     });
     effect(move || {
         let theme = match derived.theme.get() {

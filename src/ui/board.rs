@@ -17,7 +17,7 @@ use crate::ui::state::{AppState, LayerState};
 use crate::ui::strip::Strip;
 use crate::ui::table::Table;
 use crate::ui::toolbar::Toolbar;
-use crate::words::board as words;
+use crate::words::{board as words, isolated};
 
 /// From so many cells along an edge on, a frame around a row would hide its neighbours.
 const CROWDED: u32 = 128;
@@ -215,7 +215,8 @@ fn readout(app: AppState, derived: Derived) -> String {
     let Some((i, j)) = derived.cell.get() else {
         return words::READOUT_HINT.pick(lang).to_owned();
     };
-    let (qi, kj) = (derived.token(i), derived.token(j));
+    let token = |at| isolated(&derived.token(at));
+    let (qi, kj) = (token(i), token(j));
     let values = [
         ("i", &*i.to_string()),
         ("qi", &*qi),

@@ -3,11 +3,12 @@
 use leptos::prelude::*;
 
 use crate::attention::cost::{self, Flops, PositionCost, Sizes};
-use crate::scene::{Mechanism, Scene};
+use crate::scene::{Lang, Mechanism, Scene};
 use crate::ui::derived::{self, Derived, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::state::AppState;
+use crate::words::language::COLON;
 use crate::words::{Text, number, side as words};
 
 /// Rank that the text's claim is counted with while no rank is set.
@@ -78,16 +79,16 @@ pub fn Cost() -> View {
         view! {
             <tr class=class>
                 <th scope="row">{t(name)}</th>
-                <td>{move || number::engineering(full())}</td>
-                <td>{move || number::engineering(now())}</td>
-                <td class="ratio">{move || ratio(full(), now())}</td>
+                <td>{move || number::engineering(lang.get(), full())}</td>
+                <td>{move || number::engineering(lang.get(), now())}</td>
+                <td class="ratio">{move || ratio(lang.get(), full(), now())}</td>
             </tr>
         }
     };
     let time = move || {
         app.report.with(|report| report.gpu_ms).map_or_else(
             || "–".to_owned(),
-            |ms| format!("{} ms", number::fixed(ms, 2)),
+            |ms| format!("{} ms", number::fixed(lang.get(), ms, 2)),
         )
     };
     view! {
@@ -124,7 +125,7 @@ pub fn Cost() -> View {
             </tbody>
         </table>
         <p class="measured">
-            <span>{t(words::COST_MEASURED)} ": " {t(words::COST_TIME)}</span>
+            <span>{t(words::COST_MEASURED)} {t(COLON)} {t(words::COST_TIME)}</span>
             <b>{time}</b>
         </p>
         <Claims counted=counted />
@@ -160,20 +161,26 @@ fn Claims(
                 ("r", &rank.to_string()),
                 (
                     "saved",
-                    &format!("{}FLOP", number::engineering(saved.abs())),
+                    &format!("{}FLOP", number::engineering(lang.get(), saved.abs())),
                 ),
-                ("speed", &number::fixed(all.total() / cut.total(), 3)),
+                (
+                    "speed",
+                    &number::fixed(lang.get(), all.total() / cut.total(), 3),
+                ),
             ],
         )
     };
     let space = move || {
         let full = counted.get().full;
         let share = 1.0 - cost::streamed(&full) as f64 / cost::materialised(&full).max(1) as f64;
-        words::CLAIM_SPACE_COUNTED.fill(lang.get(), &[("saved", &number::percent(share))])
+        words::CLAIM_SPACE_COUNTED.fill(
+            lang.get(),
+            &[("saved", &number::percent(lang.get(), share))],
+        )
     };
     let claim = |name: Text, order: Text, figure: Text, verdict: Text| {
         view! {
-            <dt>{t(name)} ": " <span class="claim">{t(order)} " · " {t(figure)}</span></dt>
+            <dt>{t(name)} {t(COLON)} <span class="claim">{t(order)} " · " {t(figure)}</span></dt>
             <dd class="verdict-text">{t(verdict)}</dd>
         }
     };
@@ -187,14 +194,14 @@ fn Claims(
                     words::CLAIM_SPEED,
                     words::VERDICT_TIME,
                 )}
-                <dd>{t(words::COST_COUNTED)} ": " {time}</dd>
+                <dd>{t(words::COST_COUNTED)} {t(COLON)} {time}</dd>
                 {claim(
                     words::CLAIM_ROW_SPACE,
                     words::CLAIM_SPACE,
                     words::CLAIM_MEMORY,
                     words::VERDICT_SPACE,
                 )}
-                <dd>{t(words::COST_COUNTED)} ": " {space}</dd>
+                <dd>{t(words::COST_COUNTED)} {t(COLON)} {space}</dd>
             </dl>
         </section>
     }
@@ -208,11 +215,12 @@ fn both(counted: &Counted, of: fn(&Flops) -> f64) -> (f64, f64) {
 }
 
 /// The change in percent; nothing where there is none.
-fn ratio(full: f64, now: f64) -> String {
+fn ratio(lang: Lang, full: f64, now: f64) -> String {
     if full <= 0.0 || (now - full).abs() < full * 5e-4 {
         return "=".to_owned();
     }
     let change = (now / full - 1.0) * 100.0;
     let sign = if change > 0.0 { "+" } else { "" };
-    format!("{sign}{} %", number::fixed(change, 0))
+    let change = number::fixed(lang, change, 0);
+    number::per_hundred(lang, &format!("{sign}{change}"))
 }

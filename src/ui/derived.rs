@@ -8,7 +8,7 @@ use crate::layout::zoom;
 use crate::scene::{Lang, Rect, Scene, Source, Text as Passage, Theme};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::state::AppState;
-use crate::words::{self, Text};
+use crate::words::Text;
 
 /// Sizes of the layer on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,9 +163,4 @@ where
 pub fn t(text: Text) -> impl Fn() -> &'static str + Copy + Send + Sync + 'static {
     let lang = Derived::get().lang;
     move || text.pick(lang.get())
-}
-
-/// The tag for `<html lang>`.
-pub fn lang_tag(lang: Lang) -> &'static str {
-    words::tag(lang)
 }

@@ -3,14 +3,15 @@
 use leptos::html;
 use leptos::prelude::*;
 
+use crate::scene::words::Word as _;
 use crate::scene::{Lang, Theme};
-use crate::ui::derived::{Derived, lang_tag, part, t};
+use crate::ui::derived::{Derived, part, t};
 use crate::ui::lesson::Menu;
 use crate::ui::markup::{View, view};
 use crate::ui::share::Share;
 use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
-use crate::words::page as words;
+use crate::words::{language as about, page as words};
 
 /// The header of the full page.
 #[component(transparent)]
@@ -56,27 +57,66 @@ fn Mark() -> View {
     }
 }
 
-/// 中 / EN.
+/// The language: a button to the other one, or a choice where there are more.
 #[component(transparent)]
 pub fn LanguageSwitch() -> View {
+    if Lang::WORDS.len() > 2 {
+        view! { <LanguageChoice /> }
+    } else {
+        view! { <LanguageToggle /> }
+    }
+}
+
+#[component(transparent)]
+fn LanguageToggle() -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
-    let other = move || match lang.get_untracked() {
-        Lang::En => Lang::Zh,
-        Lang::Zh => Lang::En,
+    let other = move || {
+        let now = lang.get();
+        let all = Lang::WORDS.iter().map(|&(other, _)| other);
+        all.rev().find(|other| *other != now).unwrap_or(now)
     };
+    // In the other language's own words: they are for whoever reads that one.
+    let name = move || about::SWITCH.pick(other());
     view! {
         <button
             type="button"
             class="icon wide"
             id="language"
-            lang=move || if lang.get() == Lang::En { "zh-Hans" } else { "en" }
-            title=t(words::LANGUAGE_NAME)
-            aria-label=t(words::LANGUAGE_NAME)
-            on:click=move |_| app.change(|s| s.lang = Some(other()))
+            lang=move || about::TAG.pick(other())
+            title=name
+            aria-label=name
+            on:click=move |_| app.change(|s| s.lang = Some(untrack(other)))
         >
-            {t(words::LANGUAGE)}
+            {move || about::SHORT.pick(other())}
         </button>
+    }
+}
+
+#[component(transparent)]
+fn LanguageChoice() -> View {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let option = |&(of, word): &(Lang, &'static str)| {
+        view! {
+            <option value=word lang=about::TAG.pick(of) selected=move || lang.get() == of>
+                {about::NAME.pick(of)}
+            </option>
+        }
+    };
+    view! {
+        <select
+            id="language"
+            title=t(words::LANGUAGE)
+            aria-label=t(words::LANGUAGE)
+            prop:value=move || lang.get().word()
+            on:change=move |ev| {
+                let to = Lang::from_word(&event_target_value(&ev));
+                app.change(|s| s.lang = to);
+            }
+        >
+            {Lang::WORDS.iter().map(option).collect::<View>()}
+        </select>
     }
 }
 
@@ -99,7 +139,10 @@ fn SelfCheck() -> View {
             Theme::Light => "light",
             Theme::Dark => "dark",
         };
-        format!("./check.html?lang={}&theme={theme}", lang_tag(lang.get()))
+        format!(
+            "./check.html?lang={}&theme={theme}",
+            about::TAG.pick(lang.get())
+        )
     };
     let close = move |_| {
         if let Some(dialog) = dialog.get_untracked() {

@@ -75,7 +75,7 @@ fn Numbers(
         view! {
             <tr class=class>
                 <th scope="row">{t(label)}</th>
-                <td>{number::weight(value)}</td>
+                <td>{move || number::weight(lang.get(), value)}</td>
             </tr>
         }
     };
@@ -92,14 +92,14 @@ fn Numbers(
             let text = if equal {
                 words::DRAWN_EQUAL.pick(lang.get()).to_owned()
             } else {
-                words::DRAWN_DIFFERENT.fill(lang.get(), &[("by", &number::weight(off))])
+                words::DRAWN_DIFFERENT.fill(lang.get(), &[("by", &number::weight(lang.get(), off))])
             };
             let class = if equal {
                 "verdict is-equal"
             } else {
                 "verdict is-different"
             };
-            (number::weight(drawn), class, text)
+            (number::weight(lang.get(), drawn), class, text)
         })
     };
     view! {

@@ -66,7 +66,7 @@ pub fn Legend() -> View {
     // What is no number is written as a dash.
     let ends = move || {
         let (lo, hi) = ends.get().unwrap_or((f64::NAN, f64::NAN));
-        [lo, hi].map(|end| number::fixed(end, 3))
+        [lo, hi].map(|end| number::fixed(lang.get(), end, 3))
     };
     let label = move || {
         let [lo, hi] = ends();

@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use leptos::web_sys;
 use wasm_bindgen::prelude::*;
 
+use crate::scene::Lang;
+use crate::scene::words::Word as _;
 use crate::ui::derived::Wishes;
 use crate::ui::memo::effect;
 use crate::words;
@@ -50,21 +52,25 @@ where
 /// What the browser asks for: language, theme, width.
 pub fn wishes() -> Wishes {
     Wishes {
-        lang: words::language(&asked_language()),
+        lang: asked_language(),
         dark: follow("(prefers-color-scheme: dark)"),
         narrow: follow("(max-width: 899px)"),
     }
 }
 
-/// `?lang=`, else the first language of the browser.
-fn asked_language() -> String {
+/// `?lang=`, else the first language of the browser's list that is one of ours.
+pub fn asked_language() -> Lang {
     let window = window();
     let query = window.location().search().unwrap_or_default();
-    web_sys::UrlSearchParams::new_with_str(&query)
+    let asked = web_sys::UrlSearchParams::new_with_str(&query)
         .ok()
-        .and_then(|params| params.get("lang"))
-        .or_else(|| window.navigator().language())
-        .unwrap_or_default()
+        .and_then(|params| params.get("lang"));
+    let browser = window.navigator().languages();
+    asked
+        .into_iter()
+        .chain(browser.iter().filter_map(|tag| tag.as_string()))
+        .find_map(|tag| words::known(&tag))
+        .unwrap_or(Lang::WORDS[0].0)
 }
 
 /// Whether a media query holds, now and later.

@@ -98,7 +98,8 @@ fn Spectrum(
     let count = move || app.sigma.with(|sigma| sigma.len());
     let alt = move || {
         app.sigma.with(|sigma| {
-            let end = |s: Option<&f32>| number::fixed(s.map_or(0.0, |&s| f64::from(s)), 2);
+            let end =
+                |s: Option<&f32>| number::fixed(lang.get(), s.map_or(0.0, |&s| f64::from(s)), 2);
             words::SPECTRUM_ALT.fill(
                 lang.get(),
                 &[
@@ -169,13 +170,16 @@ fn Errors(
             .with(|sigma| energy_kept(sigma, rank.get() as usize))
     };
     let dash = || "–".to_owned();
-    let energy = move || kept().map_or_else(dash, number::percent_fine);
+    let energy = move || kept().map_or_else(dash, |share| number::percent_fine(lang.get(), share));
     let error_w = move || {
         app.sigma.with(|sigma| {
             if sigma.is_empty() {
                 return dash();
             }
-            number::percent_fine(low_rank::weight_error(sigma, rank.get() as usize))
+            number::percent_fine(
+                lang.get(),
+                low_rank::weight_error(sigma, rank.get() as usize),
+            )
         })
     };
     let error_y = move || {
@@ -187,7 +191,10 @@ fn Errors(
                     return dash();
                 }
                 let total = f64::from(report.output_energy);
-                number::percent_fine(low_rank::output_error(sigma, energies, total, rank))
+                number::percent_fine(
+                    lang.get(),
+                    low_rank::output_error(sigma, energies, total, rank),
+                )
             })
         })
     };
@@ -195,7 +202,8 @@ fn Errors(
         let (d, r) = (u64::from(sizes.get().model_dim()), u64::from(rank.get()));
         let full = d * d;
         let now = if r >= d { full } else { 2 * d * r };
-        format!("{} / {}", number::count(now), number::count(full))
+        let count = |n| number::count(lang.get(), n);
+        format!("{} / {}", count(now), count(full))
     };
     let half = move || {
         let half = (sizes.get().model_dim() / 2).to_string();

@@ -1,6 +1,7 @@
 //! What can go wrong, as data; the words are in the locales.
 
 use crate::engine::EngineError;
+use crate::scene::warning::Warning;
 
 /// One thing that went wrong. Shown as a sentence that says what happened and what to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +24,8 @@ pub enum Problem {
         /// The reader's own word for it.
         why: String,
     },
-    /// The link held values that do not fit; each was replaced by its default.
-    LinkWarnings(Vec<String>),
+    /// The link held values that do not fit: each with the value that is used.
+    LinkWarnings(Vec<(Warning, String)>),
     /// The link was made by a newer version of the page.
     LinkNewer(u32),
     /// The worker that computes SVDs did not start: rank and sentence are missing.

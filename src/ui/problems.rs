@@ -4,12 +4,14 @@ use leptos::prelude::*;
 
 use crate::engine::EngineError;
 use crate::scene::Lang;
+use crate::scene::warning::{Reason, Warning};
 use crate::ui::derived::{Derived, t};
 use crate::ui::markup::{View, each, view};
 use crate::ui::memo::memo;
 use crate::ui::problem::Problem;
 use crate::ui::state::AppState;
-use crate::words::{page, problems as words};
+use crate::words::language::LIST;
+use crate::words::{isolated, page, problems as words};
 
 /// The sentence about a problem.
 pub fn sentence(problem: &Problem, lang: Lang) -> String {
@@ -26,7 +28,8 @@ pub fn sentence(problem: &Problem, lang: Lang) -> String {
             words::FILE_BROKEN.fill(lang, &[("file", file), ("why", why)])
         }
         Problem::LinkWarnings(list) => {
-            words::LINK_WARNINGS.fill(lang, &[("list", &list.join(", "))])
+            let parts: Vec<_> = list.iter().map(|(w, used)| misfit(w, used, lang)).collect();
+            words::LINK_WARNINGS.fill(lang, &[("list", &parts.join(LIST.pick(lang)))])
         }
         Problem::LinkNewer(version) => {
             words::LINK_NEWER.fill(lang, &[("version", &version.to_string())])
@@ -34,6 +37,20 @@ pub fn sentence(problem: &Problem, lang: Lang) -> String {
         Problem::Worker(why) => words::WORKER.fill(lang, &[("why", why)]),
         Problem::Clipboard(_) => words::CLIPBOARD.pick(lang).to_owned(),
     }
+}
+
+/// What became of one parameter of a link.
+fn misfit(warning: &Warning, used: &str, lang: Lang) -> String {
+    let text = match warning.reason {
+        Reason::OutOfRange { .. } => words::LINK_LIMITED,
+        Reason::UnknownKey => words::LINK_UNKNOWN,
+        Reason::Duplicate | Reason::Repeated => words::LINK_TWICE,
+        Reason::TooLong => words::LINK_LONG,
+        _ if used.is_empty() => words::LINK_UNKNOWN,
+        _ => words::LINK_DEFAULT,
+    };
+    let part = isolated(&format!("{}={}", warning.key, warning.value));
+    text.fill(lang, &[("part", &part), ("used", used)])
 }
 
 /// The sentence about an engine.

@@ -229,7 +229,7 @@ fn Loading() -> View {
         })
     });
     let text = move || {
-        let kilo = |bytes: u64| words::number::count(bytes.div_ceil(1000));
+        let kilo = |bytes: u64| words::number::count(lang.get(), bytes.div_ceil(1000));
         progress.get().map(|(done, total)| match total {
             Some(total) => words_page::LOADED_OF.fill(
                 lang.get(),

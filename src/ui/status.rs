@@ -19,7 +19,12 @@ pub fn Status() -> View {
     let time = move || {
         app.report.with(|report| report.gpu_ms).map_or_else(
             || "–".to_owned(),
-            |ms| format!("{} ms", number::fixed(ms, if ms < 10.0 { 2 } else { 1 })),
+            |ms| {
+                format!(
+                    "{} ms",
+                    number::fixed(lang.get(), ms, if ms < 10.0 { 2 } else { 1 })
+                )
+            },
         )
     };
     let on_cpu = move || app.engine.with(|engine| engine.trouble().is_some());

@@ -1,9 +1,9 @@
-//! Everything the page says, in English and in 简体中文, side by side. Pure: no page is needed to
-//! test a sentence.
+//! Everything the page says, in every language of `lang/`. Pure: no page is needed to test a
+//! sentence.
 //!
-//! A text cannot exist in one language only, because [`texts!`] takes both; a test holds the
-//! placeholders of both to each other. This is smaller than a translation library that brings
-//! plural rules and calendars: the page needs neither.
+//! The build makes one constant of each text (`build/words.rs`), with all languages side by side,
+//! and stops where one is missing in a language. A text that nothing shows is an error of the
+//! compiler in the page's own build.
 
 pub mod board;
 pub mod check;
@@ -12,158 +12,151 @@ pub mod lessons;
 pub mod listing;
 pub mod number;
 pub mod page;
-pub mod problems;
 pub mod sentence;
-pub mod side;
 
 use crate::scene::Lang;
+use crate::scene::words::Word;
 
-/// One text in both languages. `{name}` marks a place that [`Text::fill`] replaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text {
-    /// English.
-    pub en: &'static str,
-    /// 简体中文.
-    pub zh: &'static str,
+/// The texts of one section of the language files.
+macro_rules! texts {
+    ($section:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/words/", $section, ".rs"));
+    };
 }
+pub(crate) use texts;
+
+/// What each language says of itself: tag, own name, numbers, quotes, forms of counted texts.
+pub mod language {
+    use super::{Lang, Text};
+
+    texts!("language");
+}
+
+/// What went wrong and what to do about it, as sentences.
+pub mod problems {
+    use super::Text;
+
+    texts!("problems");
+}
+
+/// Words of the side panels: cell, output, cost.
+pub mod side {
+    use super::Text;
+
+    texts!("side");
+}
+
+const LANGUAGES: usize = <Lang as Word>::WORDS.len();
+
+/// One text in every language. `{name}` marks a place that [`Text::fill`] replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text(&'static [&'static str; LANGUAGES]);
 
 impl Text {
     /// The text in one language.
     pub const fn pick(self, lang: Lang) -> &'static str {
-        match lang {
-            Lang::En => self.en,
-            Lang::Zh => self.zh,
-        }
+        self.0[lang as usize]
     }
 
     /// The text with its places filled. A place without a value stays visible as `{name}`, which
     /// tests and eyes catch.
     pub fn fill(self, lang: Lang, values: &[(&str, &str)]) -> String {
-        let template = self.pick(lang);
-        let mut out = String::with_capacity(template.len() + 32);
-        let mut rest = template;
-        while let Some(open) = rest.find('{') {
-            let (before, from) = rest.split_at(open);
-            out.push_str(before);
-            let close = from.find('}').map_or(from.len(), |at| at + 1);
-            let (place, after) = from.split_at(close);
-            let name = place.trim_matches(['{', '}']);
-            let value = values.iter().find(|(key, _)| *key == name);
-            out.push_str(value.map_or(place, |(_, value)| value));
-            rest = after;
-        }
-        out.push_str(rest);
-        out
+        fill(self.pick(lang), values)
     }
 }
 
-/// Declares texts: `NAME: "English", "中文";`. Each becomes a constant documented by its English
-/// words, and all of them together `ALL`, for the tests.
-macro_rules! texts {
-    ($($name:ident: $en:literal, $zh:literal;)+) => {
-        $(
-            #[doc = $en]
-            pub const $name: $crate::words::Text = $crate::words::Text { en: $en, zh: $zh };
-        )+
-        /// Every text of this module, with its name.
-        pub const ALL: &[(&str, $crate::words::Text)] = &[$((stringify!($name), $name)),+];
+/// A text that depends on a count, in every language: its forms, in the order of the language's
+/// plural rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted(&'static [&'static [&'static str]; LANGUAGES]);
+
+impl Counted {
+    /// The form that stands with `n`, its places filled as by [`Text::fill`].
+    pub fn fill(self, lang: Lang, n: usize, values: &[(&str, &str)]) -> String {
+        let form = self.0[lang as usize].get(language::form(lang, n as u64));
+        fill(form.copied().unwrap_or_default(), values)
+    }
+}
+
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len() + 32);
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let (before, from) = rest.split_at(open);
+        out.push_str(before);
+        let close = from.find('}').map_or(from.len(), |at| at + 1);
+        let (place, after) = from.split_at(close);
+        let name = place.trim_matches(['{', '}']);
+        let value = values.iter().find(|(key, _)| *key == name);
+        out.push_str(value.map_or(place, |(_, value)| value));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The language that a browser or link means by a tag (BCP 47), if it is one of ours.
+pub fn known(tag: &str) -> Option<Lang> {
+    let tag = tag.trim().to_ascii_lowercase();
+    let fits = |start: &str| {
+        tag.strip_prefix(start)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
+    let found = language::ACCEPTS.iter().find(|(start, _)| fits(start));
+    found.map(|&(_, lang)| lang)
 }
-pub(crate) use texts;
 
-/// The language that a browser or link names: anything Chinese is Chinese, all else English.
+/// As [`known`]; the first language for every other tag.
 pub fn language(tag: &str) -> Lang {
-    if tag.trim().to_ascii_lowercase().starts_with("zh") {
-        Lang::Zh
-    } else {
-        Lang::En
-    }
+    known(tag).unwrap_or(Lang::WORDS[0].0)
 }
 
-/// The tag for the `lang` attribute.
-pub const fn tag(lang: Lang) -> &'static str {
-    match lang {
-        Lang::En => "en",
-        Lang::Zh => "zh-Hans",
+/// A foreign text inside of a sentence: whatever its direction, what follows keeps its place.
+pub fn isolated(text: &str) -> String {
+    if text.is_ascii() {
+        text.to_owned()
+    } else {
+        format!("\u{2068}{text}\u{2069}")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
-
-    fn places(text: &str) -> BTreeSet<&str> {
-        text.split('{')
-            .skip(1)
-            .filter_map(|part| part.split_once('}').map(|(name, _)| name))
-            .collect()
-    }
-
-    fn all() -> impl Iterator<Item = &'static (&'static str, Text)> {
-        [
-            board::ALL,
-            check::ALL,
-            controls::ALL,
-            lessons::ALL,
-            listing::ALL,
-            page::ALL,
-            problems::ALL,
-            sentence::ALL,
-            side::ALL,
-        ]
-        .into_iter()
-        .flatten()
-    }
-
-    #[test]
-    fn both_languages_have_the_same_places() {
-        for (name, text) in all() {
-            assert_eq!(places(text.en), places(text.zh), "{name}");
-        }
-    }
-
-    #[test]
-    fn no_text_is_empty_and_none_is_left_untranslated() {
-        for (name, text) in all() {
-            assert!(
-                !text.en.trim().is_empty() && !text.zh.trim().is_empty(),
-                "{name}"
-            );
-            // Prose has a space in English; its Chinese must hold a Chinese character.
-            if text
-                .en
-                .split_whitespace()
-                .filter(|w| w.chars().all(char::is_alphabetic))
-                .count()
-                > 2
-            {
-                assert!(
-                    text.zh
-                        .chars()
-                        .any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)),
-                    "{name} is not translated"
-                );
-            }
-        }
-    }
 
     #[test]
     fn places_are_filled_and_unknown_ones_stay_visible() {
-        let text = Text {
-            en: "{w} of {n}, {missing} {",
-            zh: "{n} 中的 {w}",
-        };
         let values = [("w", "5"), ("n", "24")];
-        assert_eq!(text.fill(Lang::En, &values), "5 of 24, {missing} {");
-        assert_eq!(text.fill(Lang::Zh, &values), "24 中的 5");
+        let filled = fill("{w} of {n}, {missing} {", &values);
+        assert_eq!(filled, "5 of 24, {missing} {");
+        assert_eq!(fill("{n} 中的 {w}", &values), "24 中的 5");
     }
 
     #[test]
     fn languages_by_tag() {
         assert_eq!(language("zh-CN"), Lang::Zh);
-        assert_eq!(language("ZH"), Lang::Zh);
+        assert_eq!(language("zh-Hant-TW"), Lang::Zh);
+        assert_eq!(language(" ZH"), Lang::Zh);
+        assert_eq!(language("en-GB"), Lang::En);
         assert_eq!(language("de"), Lang::En);
+        assert_eq!(language("zhx"), Lang::En);
         assert_eq!(language(""), Lang::En);
+    }
+
+    #[test]
+    fn a_count_chooses_its_form() {
+        let said = |n: usize| {
+            let values = [("n", &*n.to_string())];
+            [Lang::En, Lang::Zh].map(|lang| sentence::EMPTY.fill(lang, n, &values))
+        };
+        assert!(said(1)[0].starts_with("1 row sees"), "{:?}", said(1));
+        assert!(said(2)[0].starts_with("2 rows see"), "{:?}", said(2));
+        assert!(said(1)[1].contains("1 行"));
+    }
+
+    #[test]
+    fn a_foreign_text_is_isolated() {
+        assert_eq!(isolated("it"), "it");
+        assert_eq!(isolated("אבג"), "\u{2068}אבג\u{2069}");
     }
 }

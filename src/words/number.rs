@@ -1,14 +1,17 @@
-//! Numbers as the page writes them: the same width for the same kind, a true minus sign, and never
-//! "NaN" without saying so.
+//! Numbers as the page writes them in a language: the same width for the same kind, a true minus
+//! sign, and never "NaN" without saying so.
+
+use super::language as of;
+use crate::scene::Lang;
 
 /// A number with so many decimals and a true minus sign; "–" when it is not finite. A number that
 /// rounds to zero has no sign.
-pub fn fixed(value: f64, decimals: usize) -> String {
+pub fn fixed(lang: Lang, value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
-    let text = format!("{:.*}", decimals, value.abs());
-    let is_zero = text.bytes().all(|b| b == b'0' || b == b'.');
+    let text = format!("{:.*}", decimals, value.abs()).replace('.', of::DECIMAL.pick(lang));
+    let is_zero = !text.bytes().any(|b| (b'1'..=b'9').contains(&b));
     if value < 0.0 && !is_zero {
         format!("\u{2212}{text}")
     } else {
@@ -17,41 +20,46 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// A weight or score for reading: three decimals, more for small ones.
-pub fn weight(value: f64) -> String {
+pub fn weight(lang: Lang, value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && size < 0.000_5 {
         let exponent = size.log10().floor();
-        let digits = fixed(value / 10f64.powf(exponent), 1);
+        let digits = fixed(lang, value / 10f64.powf(exponent), 1);
         format!("{digits}\u{00b7}10{}", superscript(exponent as i32))
     } else {
-        fixed(value, 3)
+        fixed(lang, value, 3)
     }
 }
 
 /// A share as a whole percentage; "<1" and ">99" keep the ends honest.
-pub fn percent(share: f64) -> String {
+pub fn percent(lang: Lang, share: f64) -> String {
     let value = share * 100.0;
     if value > 0.0 && value < 0.5 {
-        "<1 %".to_owned()
+        per_hundred(lang, "<1")
     } else if value > 99.5 && value < 100.0 - 1e-9 {
-        ">99 %".to_owned()
+        per_hundred(lang, ">99")
     } else {
-        format!("{} %", fixed(value, 0))
+        per_hundred(lang, &fixed(lang, value, 0))
     }
 }
 
 /// A share with one decimal, for slow sliders.
-pub fn percent_fine(share: f64) -> String {
-    format!("{} %", fixed(share * 100.0, 1))
+pub fn percent_fine(lang: Lang, share: f64) -> String {
+    per_hundred(lang, &fixed(lang, share * 100.0, 1))
 }
 
-/// A count with thin spaces between thousands.
-pub fn count(value: u64) -> String {
+/// A number with the language's sign of percent; no line breaks between them.
+pub fn per_hundred(lang: Lang, number: &str) -> String {
+    of::PERCENT.fill(lang, &[("n", number)])
+}
+
+/// A count with thousands set apart.
+pub fn count(lang: Lang, value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() * 2);
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push('\u{202f}');
+            out.push_str(of::GROUP.pick(lang));
         }
         out.push(digit);
     }
@@ -59,7 +67,7 @@ pub fn count(value: u64) -> String {
 }
 
 /// A large count in thousands, millions or billions (k, M, G), three significant digits.
-pub fn engineering(value: f64) -> String {
+pub fn engineering(lang: Lang, value: f64) -> String {
     let (unit, divisor) = match value.abs() {
         size if size >= 1e9 => ("G", 1e9),
         size if size >= 1e6 => ("M", 1e6),
@@ -73,7 +81,7 @@ pub fn engineering(value: f64) -> String {
         size if size >= 10.0 => 1,
         _ => 2,
     };
-    let number = fixed(scaled, decimals);
+    let number = fixed(lang, scaled, decimals);
     if unit.is_empty() {
         number
     } else {
@@ -96,30 +104,31 @@ mod tests {
 
     #[test]
     fn numbers_have_a_fixed_form() {
-        assert_eq!(fixed(-0.25, 2), "−0.25");
-        assert_eq!(fixed(-0.001, 2), "0.00");
-        assert_eq!(fixed(f64::NAN, 2), "–");
-        assert_eq!(weight(0.6234), "0.623");
-        assert_eq!(weight(0.0), "0.000");
-        assert_eq!(weight(-0.000_12), "−1.2·10⁻⁴");
+        assert_eq!(fixed(Lang::En, -0.25, 2), "−0.25");
+        assert_eq!(fixed(Lang::En, -0.001, 2), "0.00");
+        assert_eq!(fixed(Lang::En, f64::NAN, 2), "–");
+        assert_eq!(weight(Lang::En, 0.6234), "0.623");
+        assert_eq!(weight(Lang::En, 0.0), "0.000");
+        assert_eq!(weight(Lang::En, -0.000_12), "−1.2·10⁻⁴");
     }
 
     #[test]
     fn shares_do_not_claim_all_or_nothing() {
-        assert_eq!(percent(0.614), "61 %");
-        assert_eq!(percent(0.0), "0 %");
-        assert_eq!(percent(0.001), "<1 %");
-        assert_eq!(percent(0.999), ">99 %");
-        assert_eq!(percent(1.0), "100 %");
-        assert_eq!(percent_fine(0.981_4), "98.1 %");
+        assert_eq!(percent(Lang::En, 0.614), "61\u{a0}%");
+        assert_eq!(percent(Lang::En, 0.0), "0\u{a0}%");
+        assert_eq!(percent(Lang::En, 0.001), "<1\u{a0}%");
+        assert_eq!(percent(Lang::En, 0.999), ">99\u{a0}%");
+        assert_eq!(percent(Lang::En, 1.0), "100\u{a0}%");
+        assert_eq!(percent(Lang::Zh, 0.001), "<1%");
+        assert_eq!(percent_fine(Lang::En, 0.981_4), "98.1\u{a0}%");
     }
 
     #[test]
     fn large_numbers_are_short() {
-        assert_eq!(count(147_456), "147\u{202f}456");
-        assert_eq!(count(24), "24");
-        assert_eq!(engineering(3.22e9), "3.22 G");
-        assert_eq!(engineering(147_456.0), "147 k");
-        assert_eq!(engineering(24.0), "24");
+        assert_eq!(count(Lang::En, 147_456), "147\u{202f}456");
+        assert_eq!(count(Lang::En, 24), "24");
+        assert_eq!(engineering(Lang::En, 3.22e9), "3.22 G");
+        assert_eq!(engineering(Lang::En, 147_456.0), "147 k");
+        assert_eq!(engineering(Lang::En, 24.0), "24");
     }
 }

@@ -33,13 +33,13 @@ fn full_attention_names_the_habit_that_is_strongest() {
     let [en, zh] = say(&scene, &summary);
     assert_eq!(
         en,
-        "Head 8 mostly looks one token to the right: 62 % of the weight on average."
+        "Head 8 mostly looks one token to the right: 62\u{a0}% of the weight on average."
     );
-    assert_eq!(zh, "第 8 头主要看向右边第一个词元：平均占权重的 62 %。");
+    assert_eq!(zh, "第 8 头主要看向右边第一个词元：平均占权重的 62%。");
     summary.favourite = Some((0, 0.7));
     assert_eq!(
         say(&scene, &summary)[0],
-        "Head 8 mostly rests on “[CLS]”: 70 % of the weight on average."
+        "Head 8 mostly rests on “[CLS]”: 70\u{a0}% of the weight on average."
     );
     summary = Summary {
         entropy: Some(2.0),
@@ -51,6 +51,21 @@ fn full_attention_names_the_habit_that_is_strongest() {
         en.contains("4 equal keys") && en.contains("0.18, goes from “walked” to “children”"),
         "{en}"
     );
+}
+
+#[test]
+fn mostly_is_more_than_half() {
+    let said = |share: f64| {
+        let summary = Summary {
+            offset: Some((0, share)),
+            ..Summary::default()
+        };
+        say(&Scene::default(), &summary)
+    };
+    assert!(said(0.5)[0].starts_with("Head 8 mostly looks"));
+    assert!(said(0.5)[1].contains("主要看"));
+    assert!(said(0.23)[0].starts_with("Head 8 most often looks at the token itself: 23"));
+    assert!(said(0.23)[1].contains("最常看"));
 }
 
 #[test]
@@ -74,9 +89,9 @@ fn a_window_says_what_is_kept_and_what_is_lost() {
     let [en, zh] = say(&scene, &summary);
     assert_eq!(
         en,
-        "With w = 2 each token keeps 3–5 of 4 keys; row “children” loses 61 % of its weight, most of it on “[CLS]”."
+        "With w = 2 each token keeps 3–5 of 4 keys; row “children” loses 61\u{a0}% of its weight, most of it on “[CLS]”."
     );
-    assert!(zh.contains("“children” 行失去 61 % 的权重"), "{zh}");
+    assert!(zh.contains("“children” 行失去 61% 的权重"), "{zh}");
     let all = Summary {
         lost: None,
         ..summary
@@ -101,7 +116,7 @@ fn the_literal_formula_owns_up_to_its_signs() {
     };
     assert_eq!(
         say(&scene, &summary)[0],
-        "48 % of the visible weights are negative, and rows sum to between −1.25 and 3.50 instead of 1."
+        "48\u{a0}% of the visible weights are negative, and rows sum to between −1.25 and 3.50 instead of 1."
     );
 }
 
@@ -135,14 +150,14 @@ fn a_bias_says_how_far_it_moves_weights() {
     scene.cjar.s.amplitude = 0.0;
     assert!(say(&scene, &summary)[0].contains("moves no weight at all"));
     scene.cjar.out_rank = Some(64);
-    assert!(say(&scene, &summary)[1].contains("秩 64 保留 W_O 能量的 91.4 %"));
+    assert!(say(&scene, &summary)[1].contains("秩 64 保留 W_O 能量的 91.4%"));
     scene.cjar.p_k.amplitude = 0.0;
     assert!(
         say(&scene, &summary)[0].starts_with("Rank 64"),
         "nothing to say about a bias"
     );
     assert!(say(&scene, &summary)[0].ends_with(
-        "Rank 64 keeps 91.4 % of W_O's energy; W_O comes after the map and leaves it alone."
+        "Rank 64 keeps 91.4\u{a0}% of W_O's energy; W_O comes after the map and leaves it alone."
     ));
 }
 
@@ -169,10 +184,14 @@ fn explicit_reach_and_empty_rows_are_named() {
         en.starts_with("With (∞, −1) each token keeps 0–3 of 4 keys"),
         "{en}"
     );
-    assert!(
-        en.ends_with("Rows that see no key and stay empty: 1."),
-        "{en}"
-    );
+    assert!(en.ends_with("1 row sees no key and stays empty."), "{en}");
+}
+
+#[test]
+fn a_token_of_any_direction_keeps_its_place() {
+    let tokens = ["שלום", "注意力", "שלום"].map(String::from);
+    assert_eq!(quoted(Lang::En, &tokens, 0), "“\u{2068}שלום\u{2069}” (0)");
+    assert_eq!(quoted(Lang::Zh, &tokens, 1), "“\u{2068}注意力\u{2069}”");
 }
 
 #[test]
@@ -187,14 +206,27 @@ fn padding_and_the_mean_in_empty_rows_are_told() {
     };
     let [en, zh] = say(&scene, &summary);
     assert!(
-        en.contains("the last 4 tokens") && en.contains("stay empty: 2"),
+        en.contains("The last 4 tokens are padding")
+            && en.contains("2 rows see no key and stay empty"),
         "{en}"
     );
     assert!(zh.contains("末尾 4 个词元") && zh.contains("2 行"), "{zh}");
+    // However much else there is to say.
+    scene.causal = true;
+    scene.mechanism = Mechanism::Cjar;
+    scene.cjar.reading = Reading::Product;
+    scene.cjar.out_rank = Some(64);
+    scene.view.quantity = Quantity::Score;
+    for text in say(&scene, &summary) {
+        assert!(
+            text.contains("2 rows see no key") || text.contains("有 2 行"),
+            "{text}"
+        );
+    }
     scene.empty = Empty::Mean;
     let [en, _] = say(&scene, &summary);
     assert!(
-        en.contains("the mean of all values: 2") && !en.contains("stay empty"),
+        en.contains("2 rows see no key and get the mean of all values"),
         "{en}"
     );
 }

@@ -38,8 +38,8 @@ pub fn ScoreCurve() -> View {
     let range = move |text: Text| {
         let (lo, hi) = limits.get();
         let values = [
-            ("lo", &*number::fixed(lo, 2)),
-            ("hi", &*number::fixed(hi, 2)),
+            ("lo", &*number::fixed(lang.get(), lo, 2)),
+            ("hi", &*number::fixed(lang.get(), hi, 2)),
         ];
         text.fill(lang.get(), &values)
     };
@@ -52,12 +52,12 @@ pub fn ScoreCurve() -> View {
         }
         .dense_fits();
         if dense.get() && !fits {
-            let most = number::count(resolve::MAX_DENSE as u64);
+            let most = number::count(lang.get(), resolve::MAX_DENSE as u64);
             words::S_DENSE_LARGE.fill(lang.get(), &[("most", &most)])
         } else if off.get() {
             words::S_CURVE_ZERO.pick(lang.get()).to_owned()
         } else if dense.get() && reading.get().uses_score_bias() {
-            let by = curve.with(|s| number::fixed(f64::from(s.amplitude.abs()), 2));
+            let by = curve.with(|s| number::fixed(lang.get(), f64::from(s.amplitude.abs()), 2));
             words::S_DENSE_ON.fill(lang.get(), &[("by", &by)])
         } else if reading.get().uses_score_bias() {
             range(words::S_CURVE_RANGE)

@@ -28,14 +28,14 @@ pub fn OutputRank() -> View {
         if r >= d {
             return words::OUT_RANK_FULL.pick(lang).to_owned();
         }
-        let params = number::engineering(2.0 * f64::from(d) * f64::from(r));
-        let full = number::engineering(f64::from(d) * f64::from(d));
+        let params = number::engineering(lang, 2.0 * f64::from(d) * f64::from(r));
+        let full = number::engineering(lang, f64::from(d) * f64::from(d));
         let energy = app.sigma.with(|sigma| energy_kept(sigma, r as usize));
         match energy {
             Some(energy) => words::OUT_RANK_KEPT.fill(
                 lang,
                 &[
-                    ("energy", &number::percent_fine(energy)),
+                    ("energy", &number::percent_fine(lang, energy)),
                     ("params", &params),
                     ("full", &full),
                 ],
@@ -114,7 +114,7 @@ fn ScoreRank() -> View {
         if rank >= full {
             return words::SCORE_RANK_FULL.pick(lang).to_owned();
         }
-        let share = number::percent(f64::from(rank) / f64::from(full));
+        let share = number::percent(lang, f64::from(rank) / f64::from(full));
         words::SCORE_RANK_COST.fill(lang, &[("share", &share)])
     });
     view! {
@@ -148,7 +148,8 @@ fn Segment() -> View {
         if size >= full {
             return words::SEGMENT_ONE.pick(lang).to_owned();
         }
-        words::SEGMENT_MANY.fill(lang, &[("n", &full.div_ceil(size).to_string())])
+        let n = full.div_ceil(size);
+        words::SEGMENT_MANY.fill(lang, n as usize, &[("n", &n.to_string())])
     });
     view! {
         <Slider
@@ -172,7 +173,7 @@ fn Segment() -> View {
 #[component(transparent)]
 fn ScaleChoice() -> View {
     let app = AppState::get();
-    let sizes = Derived::get().sizes;
+    let Derived { lang, sizes, .. } = Derived::get();
     // Which of the three, apart from the free value itself.
     let kind = part(app, |s| match s.scale {
         Scale::HeadDim => 0u8,
@@ -207,7 +208,7 @@ fn ScaleChoice() -> View {
             })
         />
         <Show when=move || kind.get() == 2 fallback=move || view! {
-            <p class="aside">{t(words::SCALE_VALUE)} " " {move || number::fixed(value.get(), 4)}</p>
+            <p class="aside">{t(words::SCALE_VALUE)} " " {move || number::fixed(lang.get(), value.get(), 4)}</p>
         }>
             <Slider
                 id="scale-value"

@@ -73,16 +73,17 @@ fn WindowSize() -> View {
     let consequence = memo(move || {
         let (lang, reach) = (lang.get(), reach.get());
         let side = |n: Option<i32>| match n {
-            Some(n) => number::fixed(f64::from(n), 0),
+            Some(n) => number::fixed(lang, f64::from(n), 0),
             None => "∞".to_owned(),
         };
         words::REACH.fill(
             lang,
+            reach.count.max as usize,
             &[
                 ("left", &side(reach.left)),
                 ("right", &side(reach.right)),
                 ("keys", &reach.keys()),
-                ("share", &number::percent(reach.share)),
+                ("share", &number::percent(lang, reach.share)),
             ],
         )
     });
