@@ -69,9 +69,13 @@ async function kept(page, session) {
   });
 }
 
+/** Points at which is looked what the page keeps. */
+const LOOKS = 10;
+
 /**
- * `changes` random Scenes, then the same small Scene again: what is kept after a tenth of them and
- * at the end, and the p95 of the first and the last hundred changes (input to settled).
+ * `changes` random Scenes, and at each of ten points the same small Scene: what is kept at half time and
+ * at the end, the WebAssembly memory at all ten, and the p95 of the first and the last hundred
+ * changes (input to settled).
  */
 export async function wear(browser, url, changes) {
   const page = await openPage(browser, url, { viewport: DESK, before: watch });
@@ -87,23 +91,24 @@ export async function wear(browser, url, changes) {
       await window.attnscope.settled();
       return performance.now() - start;
     }, fragment);
-  let early = null;
-  for (let step = 0; step < changes; step++) {
+  const looks = [];
+  for (let step = 1; step <= changes; step++) {
     times.push(await change(scene(next)));
-    if (step + 1 === Math.ceil(changes / 2)) {
+    if (Math.floor((step * LOOKS) / changes) > looks.length) {
+      // By way of another layer: buffers for what was on screen before are kept while a layer stays.
+      await change('v=1&src=sentence.2');
       await change(rest);
-      early = await kept(page, session);
+      looks.push(await kept(page, session));
     }
   }
-  await change(rest);
-  const late = await kept(page, session);
+  const [early, late] = [looks[Math.ceil(looks.length / 2) - 1], looks.at(-1)];
   // An error of the device arrives with the next submit only.
   await change('v=1&m=window&w=3');
   const { errors, rejections } = await page.evaluate(() => globalThis.soak);
   const console_ = page.errors;
   await page.close();
   const window = Math.min(100, Math.floor(changes / 2));
-  return { early, late, first: p95(times.slice(0, window)), last: p95(times.slice(-window)), errors: [...errors, ...rejections, ...console_] };
+  return { early, late, wasm: looks.map((look) => look.wasm), first: p95(times.slice(0, window)), last: p95(times.slice(-window)), errors: [...errors, ...rejections, ...console_] };
 }
 
 /** `mounts` embeds come and go, one after the other, in one host page; the heap of the host. */
@@ -168,6 +173,7 @@ if (process.argv[1]?.endsWith('soak.mjs')) {
       console.log(
         `| ${name} | ${mib(early.wasm)} → ${mib(late.wasm)} | ${mib(early.heap)} → ${mib(late.heap)} | ${early.live} → ${late.live} | ${mib(early.bytes)} → ${mib(late.bytes)} | ${worn.first.toFixed(0)} → ${worn.last.toFixed(0)} | ${mounted.drawn} of ${count} | ${mib(mounted.early)} → ${mib(mounted.late)} | ${errors.length} |`,
       );
+      console.log(`\n${name}, wasm memory at each tenth: ${worn.wasm.map(mib).join(', ')}`);
       for (const error of errors.slice(0, 5)) console.log(`\n${name}: ${error}`);
     } finally {
       await browser.close();

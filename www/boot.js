@@ -75,7 +75,7 @@
       report.className = 'by-hand';
       report.ariaLabel = words.COPY;
       // Addresses say where the page is: they stay here.
-      report.value = [what.split('\n').slice(0, 3).join(' ').replace(/\w+:\/\/[^\s)]*/g, '…').slice(0, 600), scene, engine, navigator.userAgent].join('\n');
+      report.value = [what.split('\n').slice(0, 3).join(' ').replace(/\w+:\/\/[^\s)]*/g, '…').replace(/\s+/g, ' ').slice(0, 600), scene, engine, navigator.userAgent].join('\n');
       const button = (label, act) => {
         const made = document.createElement('button');
         made.type = 'button';
