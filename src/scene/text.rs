@@ -15,17 +15,36 @@ pub(super) fn whole<T: Number>(key: &str, text: &str, into: &mut T) -> Result<()
         return Err(Reason::NotANumber);
     }
     // A text of digits is always an f64, if need be infinite; legal whole numbers are exact.
-    let number: f64 = text.parse().map_err(|_| Reason::NotANumber)?;
+    let number = parsed(text).ok_or(Reason::NotANumber)?;
     store(key, number, into)
 }
 
 /// Reads a real number; beyond the legal range of `key` the nearer end is stored.
 pub(super) fn real(key: &str, text: &str, into: &mut f32) -> Result<(), Reason> {
-    let number: f32 = text.parse().map_err(|_| Reason::NotANumber)?;
-    if number.is_nan() {
-        return Err(Reason::NotANumber);
-    }
-    store(key, f64::from(number + 0.0), into)
+    let number = decimal(text).ok_or(Reason::NotANumber)?;
+    store(key, f64::from(number as f32 + 0.0), into)
+}
+
+/// A decimal number of any size, if need be infinite: digits with sign, point and exponent, which
+/// every parser reads alike.
+fn decimal(text: &str) -> Option<f64> {
+    let own = |b: u8| b.is_ascii_digit() || b"+-.eE".contains(&b);
+    let digits = text.bytes().any(|b| b.is_ascii_digit());
+    (digits && text.bytes().all(own))
+        .then(|| parsed(text))
+        .flatten()
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn parsed(text: &str) -> Option<f64> {
+    text.parse().ok()
+}
+
+/// The browser reads decimals as exactly as Rust does, without the table of 10 kB that Rust brings.
+#[cfg(target_arch = "wasm32")]
+fn parsed(text: &str) -> Option<f64> {
+    let number = js_sys::Number::new(&text.into()).value_of();
+    (!number.is_nan()).then_some(number)
 }
 
 fn store<T: Number>(key: &str, number: f64, into: &mut T) -> Result<(), Reason> {

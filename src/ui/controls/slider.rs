@@ -62,9 +62,8 @@ pub fn Slider(
         }
     };
     let on_input = move |ev: web_sys::Event| {
-        if let Ok(position) = event_target_value(&ev).parse() {
-            change(track.get_untracked().value(position));
-        }
+        let position = event_target::<web_sys::HtmlInputElement>(&ev).value_as_number();
+        change(track.get_untracked().value(position));
     };
     let on_key = move |ev: web_sys::KeyboardEvent| {
         if ev.ctrl_key() || ev.alt_key() || ev.meta_key() {
@@ -78,12 +77,14 @@ pub fn Slider(
         change(to);
     };
     let on_exact = move |ev: web_sys::Event| {
-        if let Ok(number) = event_target_value(&ev).trim().parse::<f64>() {
+        let input = event_target::<web_sys::HtmlInputElement>(&ev);
+        // NaN is what is no number.
+        let number = input.value_as_number();
+        if !number.is_nan() {
             change(number);
         }
         // What was typed and refused or rounded gives way to what holds.
-        event_target::<web_sys::HtmlInputElement>(&ev)
-            .set_value(&plain(value.get_untracked(), track.get_untracked()));
+        input.set_value(&plain(value.get_untracked(), track.get_untracked()));
     };
     let name = t(label);
     let note = format!("{id}-note");
