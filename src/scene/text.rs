@@ -43,7 +43,7 @@ fn parsed(text: &str) -> Option<f64> {
 /// The browser reads decimals as exactly as Rust does, without the table of 10 kB that Rust brings.
 #[cfg(target_arch = "wasm32")]
 fn parsed(text: &str) -> Option<f64> {
-    let number = js_sys::Number::new(&text.into()).value_of();
+    let number = js_sys::Number::from(wasm_bindgen::JsValue::from_str(text)).value_of();
     (!number.is_nan()).then_some(number)
 }
 

@@ -11,7 +11,7 @@ use leptos::tachys::html::node_ref::NodeRefContainer as _;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, Event, HtmlElement, Node};
 
-use crate::ui::memo::memo;
+use crate::ui::memo::{leave, memo};
 
 pub use attnscope_markup::view;
 
@@ -191,7 +191,9 @@ impl FromIterator<View> for View {
 
 /// Runs now, and again whenever a signal changes that it read, until its owner is gone.
 fn follow(mut run: Box<dyn FnMut()>) {
-    StoredValue::new_local(RenderEffect::new(move |_| run()));
+    let effect = RenderEffect::new(move |_| run());
+    leave(&effect);
+    StoredValue::new_local(effect);
 }
 
 fn write(element: &Element, target: Target, name: &str, words: &Words) {

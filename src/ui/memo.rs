@@ -5,7 +5,8 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use leptos::prelude::{Callback, Effect, Get, Track, untrack};
+use leptos::prelude::{ArcMemo, Callback, Effect, Get, Track, on_cleanup, untrack};
+use leptos::reactive::graph::{Subscriber, ToAnySubscriber};
 
 /// A derived value; tells those who read it when it has changed.
 pub struct Memo<T> {
@@ -105,7 +106,9 @@ impl<F: Fn() -> Shared + Send + Sync> Derive for F {
 }
 
 fn derive(from: Box<dyn Derive>) -> leptos::prelude::Memo<Shared> {
-    leptos::prelude::Memo::new(move |_| from.value())
+    let memo = ArcMemo::new(move |_| from.value());
+    leave(&memo);
+    memo.into()
 }
 
 fn current(memo: leptos::prelude::Memo<Shared>) -> Shared {
@@ -118,7 +121,15 @@ pub fn effect(run: impl FnMut() + 'static) {
 }
 
 fn boxed_effect(mut run: Box<dyn FnMut()>) {
-    Effect::new(move |_: Option<()>| run());
+    leave(&Effect::new(move |_: Option<()>| run()));
+}
+
+/// Takes `reader` off the lists of what it has read when its owner goes. The graph itself does
+/// not: whatever stays would keep the memory of all that ever read it, and walk through them at
+/// every change.
+pub fn leave(reader: &impl ToAnySubscriber) {
+    let subscriber = reader.to_any_subscriber();
+    on_cleanup(move || subscriber.clear_sources(&subscriber));
 }
 
 trait Take<T>: Send + Sync {
