@@ -60,7 +60,10 @@ pub fn Legend() -> View {
     let lang = Derived::get().lang;
     let table = part(app, table);
     let ends = memo(move || {
+        // The range of a coarse map is not known; that of the last one is not its own.
+        let coarse = app.unfinished.get().map.is_some();
         let drawn = app.report.with(|report| report.map_range);
+        let drawn = drawn.filter(|_| !coarse);
         app.scene.with(|scene| ends(scene, drawn))
     });
     let lo = move || {
@@ -71,14 +74,25 @@ pub fn Legend() -> View {
         ends.get()
             .map_or_else(|| "–".to_owned(), |(_, hi)| number::fixed(hi, 3))
     };
+    let coarse = move || {
+        let share = app.unfinished.get().map;
+        share.map(|share| words::COARSE.fill(lang.get(), &[("share", &share.to_string())]))
+    };
+    // In the place of the colours, which have no numbers yet: nothing moves for it.
+    let colors = move || match coarse() {
+        Some(_) => String::from("none"),
+        None => gradient(table.get()),
+    };
+    let label = move || {
+        let ends = words::LEGEND.fill(lang.get(), &[("lo", &lo()), ("hi", &hi())]);
+        coarse().map_or(ends.clone(), |coarse| format!("{ends} · {coarse}"))
+    };
     view! {
-        <div
-            class="legend"
-            role="img"
-            aria-label=move || words::LEGEND.fill(lang.get(), &[("lo", &lo()), ("hi", &hi())])
-        >
+        <div class="legend" role="img" aria-label=label>
             <span class="legend-number low">{lo}</span>
-            <span class="legend-bar" style:background-image=move || gradient(table.get())></span>
+            <span class="legend-bar" style:background-image=colors>
+                {coarse}
+            </span>
             <span class="legend-number">{hi}</span>
             <span class="legend-hatch"></span>
             <span class="legend-word">{t(words::MASKED)}</span>
