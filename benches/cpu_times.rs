@@ -1,73 +1,49 @@
 //! Prints what the CPU engine takes for its pictures on one core: `cargo bench --bench cpu_times`.
+//! Beside it stands a plain loop of a known number of multiply-adds: on a machine that others use
+//! too, the ratio to it says more than the time.
 #![allow(missing_docs)]
 
-use std::sync::Arc;
+mod common;
+
+use std::hint::black_box;
 use std::time::Instant;
 
-use attnscope::attention::config::Config;
-use attnscope::attention::layer::{Biases, Input, Layer, Output, Tensor};
+use attnscope::attention::config::Reading;
+use attnscope::attention::layer::{PositionBias, ScoreBias};
 use attnscope::engine::cpu::engine::{CpuEngine, Targets};
-use attnscope::engine::{ColorTable, Colors, EngineError, Frame, MapView, Pool};
-use attnscope::scene::{Quantity, Rect};
+use attnscope::engine::{EngineError, Frame};
+use common::{frame, map, middle_and_best, tensor};
 
-/// Numbers without a pattern that matters: only the time is looked at.
-fn tensor(shape: &[usize]) -> Tensor {
-    let count = shape.iter().product::<usize>();
-    let data: Vec<f32> = (0..count)
-        .map(|i| ((i * 7919 % 1009) as f32 / 504.5) - 1.0)
-        .collect();
-    Tensor {
-        shape: shape.to_vec(),
-        data: data.into(),
+const RUNS: usize = 41;
+
+/// Milliseconds of 8 million dependent multiply-adds, one number at a time.
+fn plain() -> f64 {
+    let start = Instant::now();
+    let mut sum = 0.0f32;
+    for i in 0..8_000_000 {
+        sum = sum * black_box(0.999) + i as f32;
     }
+    black_box(sum);
+    start.elapsed().as_secs_f64() * 1e3
 }
 
-fn frame(id: u64, len: usize, dim: usize, window: Option<i32>) -> Frame {
-    let shape = [12, len, dim];
-    let (edge, texels) = (len as u32, (len as u32).min(384));
-    let mut config = Config::full(dim);
-    (config.visibility.left, config.visibility.right) = (window, window);
-    Frame {
-        layer: Arc::new(Layer {
-            id,
-            heads: 12,
-            seq_len: len,
-            head_dim: dim,
-            input: Input::Heads {
-                q: tensor(&shape),
-                k: tensor(&shape),
-                v: tensor(&shape),
-            },
-            output: Output::Identity,
-            mask: None,
-            preview_of: None,
-        }),
-        config,
-        biases: Biases::default(),
-        score_factors: None,
-        out_factors: None,
-        map: Some(MapView {
-            head: 0,
-            quantity: Quantity::Weights,
-            rect: Rect {
-                row: 0,
-                col: 0,
-                rows: edge,
-                cols: edge,
-            },
-            texel_rows: if len <= 512 { edge } else { texels },
-            texel_cols: if len <= 512 { edge } else { texels },
-            pool: Pool::Max,
-            colors: Colors {
-                table: ColorTable::Cividis,
-                range: None,
-                ground: [255; 3],
-                hatch: [160; 3],
-            },
-        }),
-        strip: None,
-        output: None,
-    }
+/// Full attention, a window, CJAR with P_K and s.
+fn kinds(base: &Frame) -> [(&'static str, Frame); 3] {
+    let (mut window, mut cjar) = (base.clone(), base.clone());
+    let visibility = &mut window.config.visibility;
+    (visibility.left, visibility.right) = (Some(16), Some(16));
+    let layer = &base.layer;
+    cjar.config.reading = Reading::Bias;
+    cjar.biases.p_k = Some(PositionBias {
+        unit: tensor(&[layer.heads, layer.seq_len, layer.head_dim]),
+        amplitude: 0.5,
+    });
+    cjar.biases.s = Some(ScoreBias::Curve(tensor(&[2 * layer.seq_len - 1]).data));
+    [
+        ("full", base.clone()),
+        ("window 16", window),
+        ("cjar", cjar),
+    ]
 }
 
 fn main() -> Result<(), EngineError> {
@@ -75,27 +51,29 @@ fn main() -> Result<(), EngineError> {
         sizes: [(512, 512), (0, 0), (0, 0)],
         hatch_step: 6.0,
     };
-    for (id, (len, dim)) in (1u64..).zip([(120, 32), (512, 32), (512, 64), (2048, 64)]) {
-        for window in [None, Some(16)] {
-            let mut frame = frame(id, len, dim, window);
+    for (id, (len, dim)) in (1u64..).zip([(24, 32), (120, 32), (512, 32), (512, 64), (2048, 32)]) {
+        let mut base = frame(id, 12, len, dim);
+        let texels = if len <= 512 { len } else { 384 };
+        base.map = Some(map(len as u32, texels as u32));
+        for (kind, mut frame) in kinds(&base) {
             let mut engine = CpuEngine::default();
-            let mut times = Vec::new();
-            let mut first = Vec::new();
-            for _ in 0..11 {
+            let (mut whole, mut first, mut plains) = (Vec::new(), Vec::new(), Vec::new());
+            for _ in 0..RUNS {
                 frame.config.scale *= 1.01;
                 let start = Instant::now();
                 engine.draw(&frame, targets)?;
                 engine.step();
                 first.push(start.elapsed().as_secs_f64() * 1e3);
                 while engine.step() {}
-                times.push(start.elapsed().as_secs_f64() * 1e3);
+                whole.push(start.elapsed().as_secs_f64() * 1e3);
+                plains.push(plain());
             }
-            for of in [&mut times, &mut first] {
-                of.sort_by(f64::total_cmp);
-            }
+            let (middle, best) = middle_and_best(&mut whole);
+            let (_, first) = middle_and_best(&mut first);
+            let (_, plain) = middle_and_best(&mut plains);
             println!(
-                "L {len:4} d_h {dim} window {window:?}: map and colours {:.2} ms (best {:.2}), first piece {:.2} ms",
-                times[5], times[0], first[5]
+                "L {len:4} d_h {dim} {kind:9}: map and colours best {best:6.2} ms, median {middle:6.2}; first piece best {first:6.2}; {:.3} of the plain loop",
+                best / plain
             );
         }
     }

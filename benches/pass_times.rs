@@ -2,80 +2,18 @@
 //! `cargo bench --bench pass_times`, or only the lines that hold a text: `… -- 'L 512 d_h 32: draw'`.
 #![allow(missing_docs)]
 
+mod common;
+
 use std::sync::Arc;
 use std::time::Instant;
 
-use attnscope::attention::config::Config;
-use attnscope::attention::layer::{Biases, Input, Layer, Linear, Output, Tensor};
+use attnscope::attention::layer::{Layer, Linear, Output};
 use attnscope::engine::gpu::{GpuEngine, Options, Slot};
 use attnscope::engine::{
-    ColorTable, Colors, Engine, EngineError, Frame, MapView, OutFactors, OutputView, Pool,
-    StripView,
+    ColorTable, Engine, EngineError, Frame, OutFactors, OutputView, StripView,
 };
-use attnscope::scene::{Quantity, Rect};
-
-const COLORS: Colors = Colors {
-    table: ColorTable::Cividis,
-    range: None,
-    ground: [255, 255, 255],
-    hatch: [160, 160, 160],
-};
-
-/// Numbers without a pattern that matters: only the time is looked at.
-fn tensor(shape: &[usize]) -> Tensor {
-    let count = shape.iter().product::<usize>();
-    let data: Vec<f32> = (0..count)
-        .map(|i| ((i * 7919 % 1009) as f32 / 504.5) - 1.0)
-        .collect();
-    Tensor {
-        shape: shape.to_vec(),
-        data: data.into(),
-    }
-}
-
-fn frame(id: u64, heads: usize, len: usize, dim: usize) -> Frame {
-    let shape = [heads, len, dim];
-    Frame {
-        layer: Arc::new(Layer {
-            id,
-            heads,
-            seq_len: len,
-            head_dim: dim,
-            input: Input::Heads {
-                q: tensor(&shape),
-                k: tensor(&shape),
-                v: tensor(&shape),
-            },
-            output: Output::Identity,
-            mask: None,
-            preview_of: None,
-        }),
-        config: Config::full(dim),
-        biases: Biases::default(),
-        score_factors: None,
-        out_factors: None,
-        map: None,
-        strip: None,
-        output: None,
-    }
-}
-
-fn map(len: u32, texels: u32) -> MapView {
-    MapView {
-        head: 0,
-        quantity: Quantity::Weights,
-        rect: Rect {
-            row: 0,
-            col: 0,
-            rows: len,
-            cols: len,
-        },
-        texel_rows: texels,
-        texel_cols: texels,
-        pool: Pool::Max,
-        colors: COLORS,
-    }
-}
+use attnscope::scene::Quantity;
+use common::{COLORS, frame, map, middle_and_best, tensor};
 
 /// Draws `frames` in turn, everything finished each time; prints median and best.
 fn time(engine: &mut GpuEngine, what: &str, frames: &[Frame]) -> Result<(), EngineError> {
@@ -94,15 +32,9 @@ fn time(engine: &mut GpuEngine, what: &str, frames: &[Frame]) -> Result<(), Engi
         wall.push(start.elapsed().as_secs_f64() * 1e3);
         gpu.extend(report.gpu_ms);
     }
-    wall.sort_by(f64::total_cmp);
-    gpu.sort_by(f64::total_cmp);
-    let middle = |of: &[f64]| of.get(of.len() / 2).copied().unwrap_or(f64::NAN);
-    println!(
-        "{what:42} wall {:8.2} ms (best {:8.2})   gpu {:8.2} ms",
-        middle(&wall),
-        wall[0],
-        middle(&gpu)
-    );
+    let (middle, best) = middle_and_best(&mut wall);
+    let (gpu, _) = middle_and_best(&mut gpu);
+    println!("{what:42} wall {middle:8.2} ms (best {best:8.2})   gpu {gpu:8.2} ms");
     Ok(())
 }
 

@@ -149,6 +149,47 @@ for (const name of BROWSERS) {
       assert.ok(long.rows > 100 && long.values.every(Number.isFinite));
     });
 
+    test('a coarse map is marked as one, with its share, and nothing old is shown as its own', async () => {
+      await show(page, 'v=1&src=sentence.1');
+      await page.evaluate(() => {
+        window.seen = { marks: new Set(), numbers: new Set(), times: new Set(), late: new Set() };
+        const text = (selector) => document.querySelector(selector).textContent;
+        const look = () => {
+          if (text('.legend-bar')) {
+            window.seen.marks.add(`${text('.legend-bar')} | ${document.querySelector('.legend').ariaLabel}`);
+            window.seen.numbers.add(text('.legend-number.low'));
+            window.seen.times.add(text('.time'));
+          }
+          const strip = document.querySelector('.strip');
+          if (strip.classList.contains('is-late')) window.seen.late.add(strip.ariaLabel);
+        };
+        new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+        window.attnscope.set('v=1&src=random.16384.1');
+      });
+      await page.waitForFunction(() => window.seen.marks.size > 2 && window.seen.late.size > 0, { timeout: 120_000 });
+      const fragment = 'v=1&src=sentence.2&m=window&w=3';
+      await judge(await show(page, fragment), fragment);
+      const seen = await page.evaluate(() => Object.fromEntries(Object.entries(window.seen).map(([key, set]) => [key, [...set]])));
+      for (const mark of seen.marks) assert.match(mark, /^coarse: \d+ % \| .* · coarse: \d+ %$/);
+      assert.deepEqual([seen.numbers, seen.times], [['–'], ['–']]);
+      assert.match(seen.late.join(), /of the last picture/);
+      const after = await page.evaluate(() => ({
+        mark: document.querySelector('.legend-bar').textContent,
+        late: document.querySelector('.is-late'),
+        time: document.querySelector('.time').textContent,
+      }));
+      assert.deepEqual([after.mark, after.late], ['', null]);
+      assert.match(after.time, / ms$/);
+    });
+
+    test('a random s of 512 tokens, made by the calculator: every cell is the reference\'s, and the inspector\'s', async () => {
+      const fragment = 'v=1&src=page.1&m=cjar&reading=bias&s=1.5&s.dense=1&s.seed=3&head=2&panel=cell&cell=7.9';
+      await judge(await show(page, fragment), fragment);
+      const button = await page.waitForSelector('.drawn button');
+      await button.click();
+      await page.waitForSelector('.verdict.is-equal');
+    });
+
     test('the embed says so too', async () => {
       const embed = await openPage(browser, `${server.url}embed.html#v=1&m=window&w=3&show=window`, { lang: 'zh' });
       await assertComputes(embed, 'CPU');

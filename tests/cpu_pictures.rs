@@ -293,11 +293,20 @@ fn long_maps_come_coarse_first_and_make_way() {
     engine.draw(&frame, targets).unwrap();
     let mut pieces = 0;
     let mut first = None;
+    let mut share = 0.0;
+    assert_eq!(engine.progress(), None, "nothing is drawn yet");
     while engine.is_partial() {
         engine.step();
         pieces += 1;
         let [picture, ..] = engine.take_pictures();
         first = first.or(picture.map(|picture| (pieces, picture)));
+        // What is drawn is known to be coarse until it is whole.
+        let coarse = first.is_some() && engine.is_partial();
+        assert_eq!(engine.progress().is_some(), coarse);
+        if let Some(now) = engine.progress() {
+            assert!((share..1.0).contains(&now), "{now} after {share}");
+            share = now;
+        }
     }
     let (at, coarse) = first.expect("a picture");
     assert!(
@@ -305,11 +314,32 @@ fn long_maps_come_coarse_first_and_make_way() {
         "the first picture is the last: {at} of {pieces}"
     );
     assert!(coarse.pixels.iter().any(|&p| p != coarse.pixels[0]));
+    assert!(share > 0.0, "it is told how far it is");
     // A newer Frame in the middle wins, and nothing of the old one stays.
+    frame.config.scale *= 2.0;
     engine.draw(&frame, targets).unwrap();
     engine.step();
+    assert!(engine.progress().is_some(), "its coarse map is drawn");
     engine.draw(&base, targets).unwrap();
+    assert_eq!(engine.progress(), None);
     assert_eq!(engine.map_values(), want);
+}
+
+#[test]
+fn small_maps_of_an_older_frame_are_known_as_such() {
+    let case = case("window-distance-2");
+    let mut frame = frame(&case);
+    let mut engine = CpuEngine::default();
+    engine.draw(&frame, Targets::default()).unwrap();
+    assert!(!engine.strip_waits(), "there are none");
+    frame.strip = Some(strip(9));
+    for scale in [1.0, 2.0] {
+        frame.config.scale = scale;
+        engine.draw(&frame, Targets::default()).unwrap();
+        assert!(engine.strip_waits());
+        while engine.step() {}
+        assert!(!engine.strip_waits());
+    }
 }
 
 /// The layer with its tokens repeated `times` times.

@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use wide::f32x8;
+
+use crate::lanes::LANES;
+
 /// Share of a texel whose rows see no key at all.
 pub const NO_KEY: f32 = -1.0;
 
@@ -15,13 +19,37 @@ const KEYLESS: u32 = 1;
 /// Smallest and largest of the values whose share is above 0.
 #[inline(never)]
 pub fn range(values: &[f32], shares: &[f32]) -> Option<(f32, f32)> {
-    let (mut least, mut most) = (f32::MAX, f32::MIN);
-    for (&value, &share) in values.iter().zip(shares) {
-        let seen = share > 0.0;
-        least = least.min(if seen { value } else { f32::MAX });
-        most = most.max(if seen { value } else { f32::MIN });
-    }
+    let [ends_least, ends_most] = [f32x8::splat(f32::MAX), f32x8::splat(f32::MIN)];
+    let (mut least, mut most) = (ends_least, ends_most);
+    eight(values, shares, |_, value, share| {
+        let seen = share.simd_gt(f32x8::splat(0.0));
+        least = least.fast_min(seen.select(value, ends_least));
+        most = most.fast_max(seen.select(value, ends_most));
+    });
+    let least = least.to_array().into_iter().fold(f32::MAX, f32::min);
+    let most = most.to_array().into_iter().fold(f32::MIN, f32::max);
     (least <= most).then_some((least, most))
+}
+
+/// Values and shares of eight texels after eight, with the number of the first; behind the last one
+/// are unseen ones.
+// One place each: a call for every eight texels would cost more than it does.
+#[allow(clippy::inline_always)]
+#[inline(always)]
+fn eight(values: &[f32], shares: &[f32], mut act: impl FnMut(usize, f32x8, f32x8)) {
+    let (all_values, rest_values) = values.as_chunks::<LANES>();
+    let (all_shares, rest_shares) = shares.as_chunks::<LANES>();
+    for (at, (value, share)) in all_values.iter().zip(all_shares).enumerate() {
+        act(at * LANES, f32x8::new(*value), f32x8::new(*share));
+    }
+    let [mut value, mut share] = [[0.0; LANES]; 2];
+    for (n, (v, s)) in rest_values.iter().zip(rest_shares).enumerate() {
+        (value[n], share[n]) = (*v, *s);
+    }
+    if !rest_values.is_empty() {
+        let at = values.len() - rest_values.len();
+        act(at, f32x8::new(value), f32x8::new(share));
+    }
 }
 
 /// Cells of one row that are put into texels.
@@ -40,23 +68,46 @@ pub struct Pooled<'a> {
 #[inline(never)]
 pub fn pool(row: &Pooled<'_>, range: Range<usize>, values: &mut [f32], counts: &mut [f32]) {
     let edges = row.edges;
-    let mut x = edges.partition_point(|&edge| edge <= range.start).max(1) - 1;
-    for j in range {
-        while edges[x + 1] <= j {
-            x += 1;
+    let first = edges.partition_point(|&edge| edge <= range.start).max(1) - 1;
+    let texels = values[first..]
+        .iter_mut()
+        .zip(&mut counts[first..])
+        .zip(edges[first..].windows(2));
+    for ((value, count), edge) in texels {
+        let own = range.start.max(edge[0])..range.end.min(edge[1]);
+        if own.is_empty() {
+            break;
         }
-        if !row.seen.is_empty() && !row.seen[j] {
-            continue;
-        }
-        counts[x] += 1.0;
-        let (value, old) = (row.cells[j], values[x]);
-        if row.mean {
-            values[x] += value;
-        } else if value.abs() > old.abs() || value > old && value >= -old {
-            // Of two equal ones the positive.
-            values[x] = value;
+        if row.seen.is_empty() {
+            *count += own.len() as f32;
+            gather(value, row.cells[own].iter(), row.mean);
+        } else {
+            let cells = row.cells[own.clone()].iter().zip(&row.seen[own]);
+            let seen = cells.filter_map(|(cell, seen)| seen.then_some(cell));
+            *count += gather(value, seen, row.mean);
         }
     }
+}
+
+/// The sum, or the largest by magnitude, of `value` and the cells; returns how many these are.
+fn gather<'a>(value: &mut f32, cells: impl Iterator<Item = &'a f32>, mean: bool) -> f32 {
+    let mut count = 0.0;
+    if mean {
+        for cell in cells {
+            *value += cell;
+            count += 1.0;
+        }
+    } else {
+        let (mut least, mut most) = (*value, *value);
+        for &cell in cells {
+            least = least.min(cell);
+            most = most.max(cell);
+            count += 1.0;
+        }
+        // Of two equal ones the positive.
+        *value = if most >= -least { most } else { least };
+    }
+    count
 }
 
 /// A colour table between two values.
@@ -67,25 +118,43 @@ pub struct Scale<'a> {
     pub ends: (f32, f32),
 }
 
+impl Scale<'_> {
+    /// The table, and behind it what stands for masked texels: whatever is looked up is there.
+    fn full(&self) -> [u32; 2 * STEPS] {
+        let mut all = [MASKED; 2 * STEPS];
+        all[..STEPS].copy_from_slice(self.table);
+        all[STEPS + KEYLESS as usize] = KEYLESS;
+        all
+    }
+}
+
 /// The colour of every texel.
 #[inline(never)]
 pub fn color(scale: &Scale<'_>, values: &[f32], shares: &[f32], colors: &mut [u32]) {
+    let splat = f32x8::splat;
+    let colors = &mut colors[..values.len()];
+    let table = scale.full();
     let (low, high) = scale.ends;
-    let reach = high - low;
-    for ((color, &value), &share) in colors.iter_mut().zip(values).zip(shares) {
-        let t = if high > low {
-            ((value - low) / reach).clamp(0.0, 1.0)
+    let (lowest, reach) = (splat(low), splat(high - low));
+    let wide = high > low;
+    let last = splat(STEPS as f32 - 1.0);
+    let none = splat(STEPS as f32);
+    let keyless = splat((STEPS + KEYLESS as usize) as f32);
+    eight(values, shares, |at, value, share| {
+        let t = if wide {
+            (value - lowest) / reach
         } else {
-            0.5
+            splat(0.5)
         };
-        // At most 255, and a number that is none becomes 0.
-        let step = (t * STEPS as f32).min(STEPS as f32 - 1.0) as u8;
-        *color = match share {
-            share if share > 0.0 => scale.table[usize::from(step)],
-            share if share < 0.0 => KEYLESS,
-            _ => MASKED,
-        };
-    }
+        let step = (t * none).fast_max(splat(0.0)).fast_min(last);
+        let unseen = share.simd_lt(splat(0.0)).select(keyless, none);
+        let place = share.simd_gt(splat(0.0)).select(step, unseen);
+        // All are whole numbers of the table after this.
+        let place = place.fast_trunc_int().to_array();
+        for (color, place) in colors[at..].iter_mut().zip(place) {
+            *color = table[place as usize % (2 * STEPS)];
+        }
+    });
 }
 
 /// What masked pixels of one row of pixels show.
@@ -113,4 +182,82 @@ pub fn spread(colors: &[u32], columns: &[usize], marks: &Marks<'_>, pixels: &mut
         };
     }
     marked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values and shares of every kind.
+    fn texels(count: usize) -> (Vec<f32>, Vec<f32>) {
+        let values = (0..count).map(|i| (i * 37 % 101) as f32 / 50.0 - 1.0);
+        let shares = (0..count).map(|i| [1.0, 0.0, 0.25, NO_KEY][i * 7 % 4]);
+        (values.collect(), shares.collect())
+    }
+
+    #[test]
+    fn ranges_and_colours_are_those_of_plain_loops() {
+        let table: [u32; STEPS] = std::array::from_fn(|at| 0xff00_0000 + at as u32);
+        for count in 0..35 {
+            let (values, shares) = texels(count);
+            let seen = || values.iter().zip(&shares).filter(|(_, s)| **s > 0.0);
+            let least = seen().map(|(v, _)| *v).reduce(f32::min);
+            let most = seen().map(|(v, _)| *v).reduce(f32::max);
+            assert_eq!(range(&values, &shares), least.zip(most), "{count}");
+            for ends in [(-1.0, 1.0), (0.0, 0.5), (0.25, 0.25)] {
+                let scale = Scale {
+                    table: &table,
+                    ends,
+                };
+                let mut colors = vec![9; count + 3];
+                color(&scale, &values, &shares, &mut colors);
+                for (at, (value, share)) in values.iter().zip(&shares).enumerate() {
+                    let t = ((value - ends.0) / (ends.1 - ends.0)).clamp(0.0, 1.0);
+                    let t = if ends.1 > ends.0 { t } else { 0.5 };
+                    let want = match share {
+                        share if *share > 0.0 => table[((t * 256.0) as usize).min(255)],
+                        share if *share < 0.0 => KEYLESS,
+                        _ => MASKED,
+                    };
+                    assert_eq!(colors[at], want, "{at} of {count} in {ends:?}");
+                }
+                assert_eq!(colors[count..], [9; 3], "nothing behind the last one");
+            }
+        }
+    }
+
+    #[test]
+    fn cells_become_the_largest_or_the_sum_of_those_that_are_seen() {
+        let (cells, _) = texels(23);
+        let seen: Vec<bool> = (0..23).map(|j| j % 3 != 1).collect();
+        let edges = [2, 5, 6, 13, 21];
+        for (mean, thinned) in [(false, false), (false, true), (true, false), (true, true)] {
+            for range in [2..21, 4..12, 7..8, 9..9] {
+                let row = Pooled {
+                    cells: &cells,
+                    seen: if thinned { &seen } else { &[] },
+                    edges: &edges,
+                    mean,
+                };
+                let (mut values, mut counts) = ([0.0; 4], [0.0; 4]);
+                pool(&row, range.clone(), &mut values, &mut counts);
+                for x in 0..4 {
+                    let own = (edges[x]..edges[x + 1])
+                        .filter(|j| range.contains(j) && (!thinned || seen[*j]));
+                    let (mut value, mut count) = (0.0f32, 0.0);
+                    for j in own {
+                        count += 1.0;
+                        let larger = cells[j].abs() > value.abs();
+                        value = match (mean, larger) {
+                            (true, _) => value + cells[j],
+                            (false, true) => cells[j],
+                            (false, false) => value,
+                        };
+                    }
+                    assert!((values[x] - value).abs() < 1e-6, "{x} of {range:?}");
+                    assert!((counts[x] - count).abs() < 1e-6, "{x} of {range:?}");
+                }
+            }
+        }
+    }
 }

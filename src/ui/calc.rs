@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::attention::layer::{Input, Layer, Linear, Output, Tensor};
 use crate::attention::low_rank;
@@ -10,11 +11,13 @@ use crate::attention::project::{Projected, project};
 use crate::attention::reference::Head;
 use crate::attention::summary;
 use crate::data::{minilm, synthetic};
-use crate::scene::resolve::Sizes;
+use crate::scene::resolve::{self, Sizes};
 use crate::scene::{Scene, Source};
 
 /// Layers that the calculator keeps; the page shows one at a time and may go back to the last.
 const KEPT_LAYERS: usize = 2;
+/// Numbers of a tensor that travel at once: 4 MB, a few milliseconds.
+pub const PIECE: usize = 1 << 20;
 /// Beyond this L the facts of a whole head would keep the calculator busy for seconds.
 pub const MAX_SUMMARY_LEN: usize = 2048;
 
@@ -23,12 +26,21 @@ pub const MAX_SUMMARY_LEN: usize = 2048;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// Take in the layer of `source`; the blobs are its three files (hidden, qk, vo), none for a
-    /// synthetic source, whose tensors are answered: q, k, v, w_o as f32.
+    /// synthetic source, whose w_o is answered as f32; [`Ask::Piece`] brings the rest.
     Layer {
         /// Identity of the layer on the page.
         id: u64,
         /// Link of a Scene with this source.
         scene: String,
+    },
+    /// A piece of a large tensor, so that no thread copies more than [`PIECE`] numbers at once. The
+    /// calculator answers piece `at` of q, k and v of layer `id`, each tensor with pieces of its own.
+    /// The CPU engine takes the blob in, as piece `at` of tensor `id` of the Frame that comes next.
+    Piece {
+        /// Which layer, or which tensor.
+        id: u64,
+        /// Which piece.
+        at: usize,
     },
     /// W_1, W_2 and σ of W_O. Answer blobs: w_1, w_2, σ as f32.
     OutFactors {
@@ -40,6 +52,13 @@ pub enum Ask {
         /// Which layer.
         id: u64,
         /// Link of the Scene whose P_K counts.
+        scene: String,
+    },
+    /// The numbers of a dense s at amplitude 1, `[H, L, L]` as f32.
+    Dense {
+        /// Which layer.
+        id: u64,
+        /// Link of the Scene whose seed counts.
         scene: String,
     },
     /// Facts of the Scene's head. The answer blob is
@@ -84,8 +103,10 @@ impl Ask {
     pub fn to_text(&self) -> String {
         match self {
             Self::Layer { id, scene } => format!("layer {id} {scene}"),
+            Self::Piece { id, at } => format!("piece {id} {at}"),
             Self::OutFactors { id } => format!("out {id} "),
             Self::ScoreFactors { id, scene } => format!("score {id} {scene}"),
+            Self::Dense { id, scene } => format!("dense {id} {scene}"),
             Self::Summary { id, scene } => format!("summary {id} {scene}"),
             Self::Head { id, head } => format!("head {id} {head}"),
             Self::Draw => "draw 0 ".to_owned(),
@@ -101,8 +122,13 @@ impl Ask {
         let (id, scene) = (id.parse().ok()?, rest.to_owned());
         Some(match name {
             "layer" => Self::Layer { id, scene },
+            "piece" => Self::Piece {
+                id,
+                at: rest.parse().ok()?,
+            },
             "out" => Self::OutFactors { id },
             "score" => Self::ScoreFactors { id, scene },
+            "dense" => Self::Dense { id, scene },
             "summary" => Self::Summary { id, scene },
             "head" => Self::Head {
                 id,
@@ -165,6 +191,14 @@ impl Calculator {
     fn try_answer(&mut self, ask: &Ask, blobs: &[Blob]) -> Result<(Answer, Vec<Blob>), String> {
         match ask {
             Ask::Layer { id, scene } => self.take_in(*id, &parsed(scene), blobs),
+            Ask::Piece { id, at } => {
+                let Input::Heads { q, k, v } = &self.layer(*id)?.layer.input else {
+                    return Err("the layer has no q, k, v".into());
+                };
+                let mut pieces = [q, k, v].into_iter().flat_map(|t| t.data.chunks(PIECE));
+                let piece = pieces.nth(*at).ok_or("there is no such piece")?;
+                Ok((Answer::Done, vec![bytes(piece)]))
+            }
             Ask::OutFactors { id } => match &self.layer(*id)?.layer.output {
                 Output::Full(linear) => {
                     let factors = low_rank::out_factors(&linear.weight).map_err(text)?;
@@ -180,6 +214,14 @@ impl Calculator {
                 let width = factors.q.shape.last().copied().unwrap_or(0);
                 let blobs = vec![bytes(&factors.q.data), bytes(&factors.k.data)];
                 Ok((Answer::Width(width), blobs))
+            }
+            Ask::Dense { id, scene } => {
+                let sizes = Sizes::from(&self.layer(*id)?.layer);
+                if !sizes.dense_fits() {
+                    return Err("a dense s does not fit".into());
+                }
+                let unit = resolve::dense_unit(parsed(scene).cjar.s.seed, sizes);
+                Ok((Answer::Done, vec![bytes(&unit.data)]))
             }
             Ask::Summary { id, scene } => {
                 let kept = self.layer(*id)?;
@@ -224,7 +266,10 @@ impl Calculator {
                 _,
             ) => {
                 let made = synthetic::synthetic(*pattern, *seq_len as usize, *seed, id);
-                let out = synthetic_blobs(&made.layer);
+                let out = match &made.layer.output {
+                    Output::Full(linear) => vec![bytes(&linear.weight.data)],
+                    _ => Vec::new(),
+                };
                 (made.layer, Answer::Tokens(made.tokens), out)
             }
         };
@@ -269,37 +314,30 @@ impl Kept {
     }
 }
 
-fn synthetic_blobs(layer: &Layer) -> Vec<Blob> {
-    let mut blobs = Vec::with_capacity(4);
-    if let Input::Heads { q, k, v } = &layer.input {
-        blobs.extend([q, k, v].map(|tensor| bytes(&tensor.data)));
-    }
-    if let Output::Full(linear) = &layer.output {
-        blobs.push(bytes(&linear.weight.data));
-    }
-    blobs
-}
-
-/// A synthetic layer of `seq_len` tokens from the blobs of its answer.
+/// A synthetic layer of `seq_len` tokens from q, k, v and the blobs of its answer.
 ///
 /// # Errors
-/// When the blobs are not those of such a layer.
-pub fn synthetic_layer(id: u64, seq_len: usize, blobs: &[Blob]) -> Result<Layer, String> {
-    let [q, k, v, w_o] = blobs else {
-        return Err("four tensors make a synthetic layer".into());
+/// When these are not of such a layer.
+pub fn synthetic_layer(
+    id: u64,
+    seq_len: usize,
+    heads: [Arc<[f32]>; 3],
+    blobs: &[Blob],
+) -> Result<Layer, String> {
+    let [w_o] = blobs else {
+        return Err("a synthetic layer has one W_O".into());
     };
-    let heads = |blob: &Blob| tensor(&[synthetic::HEADS, seq_len, synthetic::HEAD_DIM], blob);
+    let [q, k, v] = heads.map(|data| Tensor {
+        shape: vec![synthetic::HEADS, seq_len, synthetic::HEAD_DIM],
+        data,
+    });
     let weight = tensor(&[synthetic::MODEL_DIM, synthetic::MODEL_DIM], w_o)?;
     Ok(Layer {
         id,
         heads: synthetic::HEADS,
         seq_len,
         head_dim: synthetic::HEAD_DIM,
-        input: Input::Heads {
-            q: heads(q)?,
-            k: heads(k)?,
-            v: heads(v)?,
-        },
+        input: Input::Heads { q, k, v },
         output: Output::Full(Linear { weight, bias: None }),
         mask: None,
         preview_of: None,

@@ -3,6 +3,7 @@
 
 mod assemble;
 mod beat;
+mod biases;
 mod canvases;
 mod drawer;
 mod engines;
@@ -19,6 +20,7 @@ use leptos::task::spawn_local;
 
 use self::assemble::Assembler;
 use self::beat::Beat;
+use self::biases::KeptBiases;
 use self::canvases::Canvases;
 use self::drawer::Drawer;
 use self::engines::{Engines, lose, probe};
@@ -47,6 +49,9 @@ const LOOK_MS: u64 = 4;
 /// After so long without a change the hand rests: strip, facts and reports follow.
 const REST_MS: f64 = 150.0;
 
+/// Small maps that follow the large one sooner need no mark.
+const LATE_MS: f64 = 600.0;
+
 /// All that lives beside the components.
 struct Driver {
     state: AppState,
@@ -65,6 +70,7 @@ struct Driver {
 pub fn start(state: AppState) {
     let calculator = Client::default();
     let loader = Loader::new(state, calculator.clone());
+    let biases = KeptBiases::new(calculator.clone());
     DRIVER.with(|slot| {
         *slot.borrow_mut() = Some(Driver {
             state,
@@ -72,8 +78,8 @@ pub fn start(state: AppState) {
             engines: Engines::default(),
             loader: loader.clone(),
             canvases: Canvases::default(),
-            assembler: Assembler::new(calculator.clone()),
-            facts: Facts::new(state, calculator),
+            assembler: Assembler::new(calculator.clone(), biases.clone()),
+            facts: Facts::new(state, calculator, biases),
             beat: Beat::default(),
             looks: false,
         });
@@ -280,6 +286,7 @@ impl Driver {
             Err(error) => return Err(error),
         }
         self.tell_room();
+        self.tell_unfinished(now);
         let Some(engine) = self.engine.as_mut() else {
             return Ok(false);
         };
@@ -335,6 +342,16 @@ impl Driver {
             state.sigma.set(sigma);
         }
         Ok(self.beat.wants_more(engine) || self.facts.waits())
+    }
+
+    /// Marks what is coarse, and small maps that have been old for so long that it can be seen.
+    fn tell_unfinished(&self, now: f64) {
+        let engine = self.engine.as_ref();
+        let mut what = engine.map(Drawer::unfinished).unwrap_or_default();
+        what.strip &= self.beat.waits_for(now) > LATE_MS;
+        if self.state.unfinished.get_untracked() != what {
+            self.state.unfinished.set(what);
+        }
     }
 
     /// A map without room gets a sentence, and loses it when there is room again.

@@ -60,7 +60,10 @@ pub fn Legend() -> View {
     let lang = Derived::get().lang;
     let table = part(app, table);
     let ends = memo(move || {
+        // The range of a coarse map is not known; that of the last one is not its own.
+        let coarse = app.unfinished.get().map.is_some();
         let drawn = app.report.with(|report| report.map_range);
+        let drawn = drawn.filter(|_| !coarse);
         app.scene.with(|scene| ends(scene, drawn))
     });
     // What is no number is written as a dash.
@@ -68,21 +71,30 @@ pub fn Legend() -> View {
         let (lo, hi) = ends.get().unwrap_or((f64::NAN, f64::NAN));
         [lo, hi].map(|end| number::fixed(lang.get(), end, 3))
     };
+    let coarse = move || {
+        let share = app.unfinished.get().map?;
+        let share = number::per_hundred(lang.get(), &share.to_string());
+        Some(words::COARSE.fill(lang.get(), &[("share", &share)]))
+    };
+    // In the place of the colours, which have no numbers yet: nothing moves for it.
+    let colors = move || match coarse() {
+        Some(_) => String::from("none"),
+        None => gradient(table.get()),
+    };
     let label = move || {
         let [lo, hi] = ends();
-        words::LEGEND.fill(lang.get(), &[("lo", &lo), ("hi", &hi)])
+        let ends = words::LEGEND.fill(lang.get(), &[("lo", &lo), ("hi", &hi)]);
+        coarse().map_or(ends.clone(), |coarse| format!("{ends} · {coarse}"))
     };
     view! {
-        <div
-            class="legend"
-            role="img"
-            aria-label=label
-        >
+        <div class="legend" role="img" aria-label=label>
             <span class="legend-number low">{move || {
                 let [lo, _] = ends();
                 lo
             }}</span>
-            <span class="legend-bar" style:background-image=move || gradient(table.get())></span>
+            <span class="legend-bar" style:background-image=colors>
+                {coarse}
+            </span>
             <span class="legend-number">{move || {
                 let [_, hi] = ends();
                 hi

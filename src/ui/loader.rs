@@ -13,12 +13,12 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader, RequestInit, Response};
 
-use super::calc::{self, Answer, Ask};
+use super::calc::{self, Answer, Ask, PIECE};
 use super::problem::Problem;
 use super::state::{AppState, LayerState, LoadedLayer};
 use super::worker::Client;
 use crate::attention::layer::fresh_id;
-use crate::data::minilm;
+use crate::data::{minilm, synthetic};
 use crate::scene::{Mechanism, Scale, Scene, Source};
 
 /// Folder of the layer data, beside the page.
@@ -66,7 +66,7 @@ impl Loader {
         spawn_local(async move {
             let result = match scene.source {
                 Source::MiniLm { .. } => loader.minilm(&scene, run).await,
-                Source::Synthetic { seq_len, .. } => loader.synthetic(&scene, seq_len).await,
+                Source::Synthetic { seq_len, .. } => loader.synthetic(&scene, seq_len, run).await,
             };
             if loader.run.get() != run {
                 return;
@@ -176,7 +176,12 @@ impl Loader {
         }
     }
 
-    async fn synthetic(&self, scene: &Scene, seq_len: u32) -> Result<LoadedLayer, Problem> {
+    async fn synthetic(
+        &self,
+        scene: &Scene,
+        seq_len: u32,
+        run: u32,
+    ) -> Result<LoadedLayer, Problem> {
         let id = fresh_id();
         let ask = Ask::Layer {
             id,
@@ -188,7 +193,29 @@ impl Loader {
             Answer::Failed(why) => return Err(broken("synthetic", &why)),
             _ => return Err(broken("synthetic", "unexpected answer")),
         };
-        let layer = calc::synthetic_layer(id, seq_len.max(1) as usize, &blobs)
+        let seq_len = seq_len.max(1) as usize;
+        let mut heads: [Arc<[f32]>; 3] = Default::default();
+        let mut at = 0;
+        for tensor in &mut heads {
+            let count = seq_len * synthetic::MODEL_DIM;
+            let mut data: Arc<[f32]> = std::iter::repeat_n(0.0, count).collect();
+            // Nobody else has it yet.
+            for piece in Arc::get_mut(&mut data)
+                .unwrap_or_default()
+                .chunks_mut(PIECE)
+            {
+                let (_, blobs) = self.calculator.ask(Ask::Piece { id, at }, Vec::new()).await;
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(piece);
+                match blobs.first() {
+                    _ if self.run.get() != run => return Err(Problem::LoadCancelled),
+                    Some(blob) if blob.len() == bytes.len() => bytes.copy_from_slice(blob),
+                    _ => return Err(broken("synthetic", "a piece is missing")),
+                }
+                at += 1;
+            }
+            *tensor = data;
+        }
+        let layer = calc::synthetic_layer(id, seq_len, heads, &blobs)
             .map_err(|why| broken("synthetic", &why))?;
         Ok(LoadedLayer {
             layer: Arc::new(layer),

@@ -1,12 +1,12 @@
-//! The CPU engine where it runs: in a worker of its own, as a module of its own. It answers each question with what it drew, and does nothing between two questions, so
-//! that a newer Frame never waits longer than one piece of work.
+//! The CPU engine where it runs: in a worker of its own, as a module of its own. It answers each
+//! question with what it drew, and does nothing between two questions, so that a newer Frame never
+//! waits longer than one piece of work.
 
 use wasm_bindgen::JsCast;
 
 use super::calc::{self, Answer, Ask, Blob};
 use super::worker;
 use crate::engine::cpu::CpuEngine;
-use crate::engine::cpu::paint::Picture;
 use crate::engine::cpu::wire::Wire;
 use crate::engine::{FrameReport, MapValues};
 
@@ -15,6 +15,8 @@ use crate::engine::{FrameReport, MapValues};
 pub struct Painter {
     wire: Wire,
     engine: CpuEngine,
+    /// Large tensors of the Frame that comes next.
+    tensors: Vec<Blob>,
     /// Time that the last Frame's large map has taken so far, in ms.
     ms: f64,
 }
@@ -26,10 +28,24 @@ pub struct Drawn {
     pub more: bool,
     /// Whether a part of the large map is.
     pub partial: bool,
+    /// How much of the large map is there, 0 ..= 1, while its picture is coarse.
+    pub progress: Option<f64>,
+    /// Whether small maps of the Frame are still to come.
+    pub strip_waits: bool,
     /// Numbers of the picture.
     pub report: FrameReport,
     /// Pictures by slot, where they were drawn anew.
     pub pictures: [Option<Picture>; 3],
+}
+
+/// A picture: size, and RGBA bytes.
+pub struct Picture {
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+    /// Four bytes a pixel.
+    pub rgba: Blob,
 }
 
 /// In the worker: answers until the page is gone.
@@ -43,14 +59,25 @@ pub fn serve() {
 }
 
 impl Painter {
-    /// Answers `Ask::Draw`, `Ask::Step` and `Ask::Map`.
+    /// Answers `Ask::Piece`, `Ask::Draw`, `Ask::Step` and `Ask::Map`.
     ///
     /// # Errors
     /// When the blobs hold no Frame, or one too large.
-    pub fn answer(&mut self, ask: &Ask, blobs: &[Blob]) -> Result<Vec<Blob>, String> {
+    pub fn answer(&mut self, ask: &Ask, mut blobs: Vec<Blob>) -> Result<Vec<Blob>, String> {
         let start = now();
         match ask {
+            Ask::Piece { id, at } => {
+                // A Frame that never came may have left some.
+                if *at == 0 {
+                    self.tensors.truncate(*id as usize);
+                }
+                self.tensors.resize_with(*id as usize + 1, Vec::new);
+                let tensor = self.tensors.last_mut().ok_or("no tensor")?;
+                tensor.append(blobs.first_mut().ok_or("no piece")?);
+                return Ok(Vec::new());
+            }
             Ask::Draw => {
+                blobs.append(&mut self.tensors);
                 let unpacked = self.wire.unpack(blobs);
                 let (frame, targets) = unpacked.ok_or("no Frame")?;
                 let drawn = self.engine.draw(&frame, targets);
@@ -69,11 +96,20 @@ impl Painter {
         Ok(Drawn {
             more,
             partial,
+            progress: self.engine.progress(),
+            strip_waits: self.engine.strip_waits(),
             report: FrameReport {
                 gpu_ms: (!partial).then_some(self.ms),
                 ..self.engine.report()
             },
-            pictures: self.engine.take_pictures(),
+            pictures: self.engine.take_pictures().map(|picture| {
+                let picture = picture?;
+                Some(Picture {
+                    width: picture.width,
+                    height: picture.height,
+                    rgba: bytemuck::cast_slice(&picture.pixels).to_vec(),
+                })
+            }),
         }
         .into_blobs())
     }
@@ -90,13 +126,16 @@ impl Drawn {
             low,
             high,
             f64::from(self.report.output_energy),
+            self.progress.unwrap_or(f64::NAN),
+            f64::from(u8::from(self.strip_waits)),
         ];
         let mut pictures = Vec::new();
-        for picture in &self.pictures {
-            let (width, height) = picture.as_ref().map_or((0, 0), |p| (p.width, p.height));
-            numbers.extend([width, height].map(f64::from));
-            let pixels = picture.as_ref().map_or(&[][..], |p| &p.pixels);
-            pictures.push(bytemuck::cast_slice(pixels).to_vec());
+        for picture in self.pictures {
+            let (size, rgba) = picture.map_or_else(Default::default, |picture| {
+                ([picture.width, picture.height], picture.rgba)
+            });
+            numbers.extend(size.map(f64::from));
+            pictures.push(rgba);
         }
         let mut blobs = vec![
             bytemuck::cast_slice(&numbers).to_vec(),
@@ -107,15 +146,18 @@ impl Drawn {
     }
 
     /// What the blobs of an answer say; `None` when they are none of an answer.
-    pub fn from_blobs(blobs: &[Blob]) -> Option<Self> {
+    pub fn from_blobs(blobs: &mut [Blob]) -> Option<Self> {
         let [numbers, energies, pictures @ ..] = blobs else {
             return None;
         };
         let numbers = calc::doubles(numbers);
-        let (&[more, partial, ms, low, high, energy], sizes) = numbers.split_first_chunk()?;
+        let (&[more, partial, ms, low, high, energy, progress, strip], sizes) =
+            numbers.split_first_chunk()?;
         let mut drawn = Self {
             more: more > 0.0,
             partial: partial > 0.0,
+            progress: (progress >= 0.0).then_some(progress),
+            strip_waits: strip > 0.0,
             report: FrameReport {
                 frame: 0,
                 map_range: (low <= high).then_some((low as f32, high as f32)),
@@ -130,7 +172,7 @@ impl Drawn {
             *slot = (!blob.is_empty()).then(|| Picture {
                 width: size[0] as u32,
                 height: size[1] as u32,
-                pixels: bytemuck::pod_collect_to_vec(blob),
+                rgba: std::mem::take(blob),
             });
         }
         Some(drawn)

@@ -17,7 +17,10 @@ pub fn Status() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let time = move || {
-        app.report.with(|report| report.gpu_ms).map_or_else(
+        // Of a coarse map there is no time yet.
+        let coarse = app.unfinished.get().map.is_some();
+        let ms = app.report.with(|report| report.gpu_ms);
+        ms.filter(|_| !coarse).map_or_else(
             || "–".to_owned(),
             |ms| {
                 format!(

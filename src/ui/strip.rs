@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::layout::strip::{GAP, StripGrid};
-use crate::ui::derived::{Derived, t};
+use crate::ui::derived::Derived;
 use crate::ui::driver::{self, CanvasSlot};
 use crate::ui::markup::{View, each, view};
 use crate::ui::memo::{Memo, effect, memo};
@@ -62,11 +62,20 @@ pub fn Strip(
             </button>
         }
     };
+    let late = memo(move || app.unfinished.get().strip);
+    let label = move || {
+        let text = if late.get() {
+            words::HEADS_LATE
+        } else {
+            words::HEADS
+        };
+        text.pick(lang.get())
+    };
     view! {
         <div
-            class="strip"
+            class=move || if late.get() { "strip is-late" } else { "strip" }
             role="group"
-            aria-label=t(words::HEADS)
+            aria-label=label
             style:width=move || pixels(grid.get().size().0)
             style:height=move || pixels(grid.get().size().1)
         >

@@ -1,6 +1,7 @@
 //! The worker: the same module, started a second time off the main thread, in which
-//! [`Calculator`] answers. The CPU engine has one of its own. Where no worker can be had (an old browser, a strict host page) the
-//! calculator answers on the main thread, slower but with the same numbers.
+//! [`Calculator`] answers. The CPU engine has one of its own. Where no worker can be had (an old
+//! browser, a strict host page) the calculator answers on the main thread, slower but with the same
+//! numbers.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -279,11 +280,11 @@ impl Client {
 /// In the calculator's worker: answers until the page is gone. Returns false when this is none.
 pub fn serve() -> bool {
     let mut calculator = Calculator::default();
-    answer_with(move |ask, blobs| calculator.answer(&ask, blobs))
+    answer_with(move |ask, blobs| calculator.answer(&ask, &blobs))
 }
 
 /// Answers what the page asks of this worker; returns false when this is none.
-pub fn answer_with(mut answer: impl FnMut(Ask, &[Blob]) -> Reply + 'static) -> bool {
+pub fn answer_with(mut answer: impl FnMut(Ask, Vec<Blob>) -> Reply + 'static) -> bool {
     let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else {
         return false;
     };
@@ -297,7 +298,7 @@ pub fn answer_with(mut answer: impl FnMut(Ask, &[Blob]) -> Reply + 'static) -> b
                 let why = format!("question not understood: {message}");
                 (Answer::Failed(why), Vec::new())
             },
-            |ask| answer(ask, &blobs),
+            |ask| answer(ask, blobs),
         );
         // A page that cannot be answered is gone.
         let _ = post(

@@ -1,12 +1,14 @@
 //! [`CpuEngine`]: the last Frame, what is there of it, and what is left to do, in pieces short
 //! enough to make way for a newer Frame.
 
+use std::collections::VecDeque;
+
 use attnscope_kernels::tile::{Matrix, linear};
 
 use crate::attention::layer::Input;
 use crate::engine::bounds::{check_frame, within_bounds};
 use crate::engine::done::Done;
-use crate::engine::jobs::{Job, Part, Planner, Rows, Step, Work, low_rank};
+use crate::engine::jobs::{Job, Part, Planner, Rows, Step, Work};
 use crate::engine::plan::{Pass, Plan};
 use crate::engine::sizes::{Allowed, Sizes, StatSizes};
 use crate::engine::{EngineError, Frame, FrameReport, MapValues};
@@ -16,8 +18,8 @@ use super::outputs::{Outputs, Which};
 use super::paint::Picture;
 use super::texels::Texels;
 
-/// Multiply-adds of one piece: 10 to 30 ms.
-pub(super) const BUDGET: u64 = 40_000_000;
+/// Multiply-adds of one piece: 10 to 30 ms in a browser.
+pub(super) const BUDGET: u64 = 80_000_000;
 
 /// The last Frame and the state of its results.
 pub(super) struct Shown {
@@ -49,6 +51,8 @@ pub struct CpuEngine {
     pub(super) cursor: Option<Cursor>,
     /// Whether a first, coarse map is to be made.
     coarse: bool,
+    /// Multiply-adds up to the whole large map, once a part of it was drawn.
+    begun: Option<u64>,
     /// Whether small maps are not drawn yet.
     strip_waits: bool,
     pub(super) targets: Targets,
@@ -87,6 +91,7 @@ impl CpuEngine {
         }
         self.targets = targets;
         self.cursor = None;
+        self.begun = None;
         self.shown = Some(Shown { frame, sizes, done });
         self.schedule();
         Ok(())
@@ -145,6 +150,7 @@ impl CpuEngine {
             };
             if self.coarse && matches!(next.job, Job::Map(_)) {
                 self.coarse = false;
+                self.begun = Some(cost(&self.work.front));
                 self.coarse_map();
                 self.draw_map();
                 return true;
@@ -156,7 +162,7 @@ impl CpuEngine {
                     self.work.back.pop_front();
                 }
                 self.note(next.job);
-                left -= self.cost(next);
+                left -= taken_after(next);
                 if front && self.work.front.is_empty() {
                     break; // The large map is shown before anything else is begun.
                 }
@@ -168,25 +174,26 @@ impl CpuEngine {
         !(self.work.front.is_empty() && self.work.back.is_empty())
     }
 
-    /// What a step that was done whole has cost, where that is not taken off as it is done.
-    fn cost(&self, step: Step) -> i64 {
-        match (step.job, &self.shown) {
-            (Job::LowRank(rows), Some(shown)) => {
-                let d = shown.sizes.heads * shown.sizes.head_dim;
-                let rank = low_rank(&shown.frame).map_or(d, |rank| d.min(rank as usize));
-                i64::from(rows.1 - rows.0) * (d * rank) as i64
-            }
-            (
-                Job::Bias(..) | Job::Stats(..) | Job::Partial(..) | Job::Map(_) | Job::Strip(..),
-                _,
-            ) => 0,
-            _ => step.cost as i64,
-        }
-    }
-
     /// Whether a part of the large map is left.
     pub fn is_partial(&self) -> bool {
         !self.work.front.is_empty()
+    }
+
+    /// How much of the large map is there, 0 ..= 1, while the one that was drawn is coarse.
+    pub fn progress(&self) -> Option<f64> {
+        let all = self.begun.filter(|_| self.is_partial())?;
+        Some(1.0 - cost(&self.work.front) as f64 / all.max(1) as f64)
+    }
+
+    /// Whether small maps of the Frame are still to come: those that are drawn are older.
+    pub fn strip_waits(&self) -> bool {
+        let shown = self.shown.as_ref().filter(|s| s.frame.strip.is_some());
+        shown.is_some_and(|s| !s.done.strip.iter().all(|&there| there))
+    }
+
+    /// Multiply-adds that are left.
+    pub fn left(&self) -> u64 {
+        cost(&self.work.front) + cost(&self.work.back)
     }
 
     /// Takes the pictures that were drawn since the last call.
@@ -265,20 +272,16 @@ impl CpuEngine {
             Job::Attend(head, rows) => self.attend(shown, head as usize, rows),
             Job::Full(rows) => self.full(shown, rows),
             Job::Components(rows) => self.components(shown, rows),
-            Job::LowRank(rows) => {
-                let rank = low_rank(&shown.frame).map_or(usize::MAX, |r| r as usize);
-                let mut y = std::mem::take(&mut self.outputs.y_low);
-                self.sum_components(shown, rows, rank, &mut y);
-                self.outputs.y_low = y;
-            }
+            Job::Partial(at, rows) => self.partial(shown, at, rows),
+            Job::LowRank(rows) => self.low_rank(shown, rows),
             Job::Energy => self.energy(shown),
             Job::FullTexels => self.output_texels(shown, false),
             Job::LowTexels => self.output_texels(shown, true),
             Job::DrawMap => self.draw_map_of(shown),
             Job::DrawStrip => self.strip_waits = true,
             Job::DrawOutput => self.draw_output(shown),
-            // k', v', normalisers and sums of components are made where they are used.
-            Job::Bias(..) | Job::Stats(..) | Job::Partial(..) | Job::Map(_) | Job::Strip(..) => {}
+            // k', v' and normalisers are made where they are used.
+            Job::Bias(..) | Job::Stats(..) | Job::Map(_) | Job::Strip(..) => {}
         }
     }
 
@@ -309,6 +312,18 @@ impl CpuEngine {
                 }
             }
         }
+    }
+}
+
+fn cost(steps: &VecDeque<Step>) -> u64 {
+    steps.iter().map(|step| step.cost).sum()
+}
+
+/// What a step that was done whole has cost, where that is not taken off as it is done.
+fn taken_after(step: Step) -> i64 {
+    match step.job {
+        Job::Bias(..) | Job::Stats(..) | Job::Map(_) | Job::Strip(..) => 0,
+        _ => step.cost as i64,
     }
 }
 

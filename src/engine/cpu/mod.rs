@@ -14,6 +14,8 @@ pub mod paint;
 pub mod rows;
 pub mod texels;
 pub mod travel;
+mod travel_layer;
+mod travel_views;
 pub mod wire;
 
 pub use engine::CpuEngine;

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use attnscope_kernels::lanes::LANES;
+use attnscope_kernels::lanes::{self, LANES};
 use attnscope_kernels::tile::{Matrix, Panels, linear, tile_sum};
 
 use crate::attention::layer::{Linear, Output};
-use crate::engine::jobs::{Rows, factors, low_rank};
+use crate::engine::jobs::{Rows, components, factors, low_rank};
+use crate::engine::sizes::partial_sums;
 use crate::scene::Quantity;
 
 use super::engine::{CpuEngine, Shown};
@@ -24,6 +25,8 @@ pub struct Outputs {
     pub y_low: Vec<f32>,
     /// T.
     pub t: Vec<f32>,
+    /// Sums of T's first components times W_2, every few of them: what a moved rank starts from.
+    partials: Vec<Vec<f32>>,
     /// ‖T_c‖² by component, and ‖Y‖².
     pub energy: (Vec<f32>, f32),
 }
@@ -82,7 +85,7 @@ impl CpuEngine {
         y.resize(shown.sizes.seq_len * d, 0.0);
         match &shown.frame.layer.output {
             Output::Identity => y.copy_from_slice(&self.outputs.o),
-            Output::Factors { .. } => self.sum_components(shown, rows, usize::MAX, &mut y),
+            Output::Factors { .. } => self.sum_components(shown, rows, &mut y),
             Output::Full(Linear { weight, bias }) => {
                 let of = |data| Matrix { data, stride: d };
                 let bias = bias.as_ref().map(|b| &*b.data);
@@ -114,28 +117,80 @@ impl CpuEngine {
         linear(of(o), of(&w_1.data), (count, stride), None, rows, t);
     }
 
-    /// Y or its low-rank twin from the first `rank` components.
-    pub(super) fn sum_components(&self, shown: &Shown, rows: Rows, rank: usize, y: &mut Vec<f32>) {
+    /// Y of factors: all components.
+    fn sum_components(&self, shown: &Shown, rows: Rows, y: &mut [f32]) {
+        let all = 0..components(&shown.frame) as usize;
+        let rows = rows.0 as usize..rows.1 as usize;
+        self.add_components(shown, rows, all, output_bias(shown), y);
+    }
+
+    /// A partial sum: the one before it and the next components.
+    pub(super) fn partial(&mut self, shown: &Shown, at: u32, rows: Rows) {
+        let sums = partial_sums(&shown.sizes, components(&shown.frame));
+        let (d, step) = (shown.sizes.heads * shown.sizes.head_dim, sums.step as usize);
+        let at = at as usize;
+        let rows = rows.0 as usize..rows.1 as usize;
+        self.outputs
+            .partials
+            .resize(sums.count as usize, Vec::new());
+        let mut sum = std::mem::take(&mut self.outputs.partials[at]);
+        sum.resize(shown.sizes.seq_len * d, 0.0);
+        let next = at * step..(at + 1) * step;
+        self.add_components(shown, rows.clone(), next, None, &mut sum);
+        if at > 0 {
+            let cells = rows.start * d..rows.end * d;
+            let before = &self.outputs.partials[at - 1];
+            lanes::add(&mut sum[cells.clone()], &before[cells]);
+        }
+        self.outputs.partials[at] = sum;
+    }
+
+    /// Low-rank Y: the last partial sum below the rank, and the components that are left.
+    pub(super) fn low_rank(&mut self, shown: &Shown, rows: Rows) {
+        let all = components(&shown.frame);
+        let rank = low_rank(&shown.frame).unwrap_or(all).min(all);
+        let sums = partial_sums(&shown.sizes, all);
+        let before = sums.before(rank);
+        let d = shown.sizes.heads * shown.sizes.head_dim;
+        let mut y = std::mem::take(&mut self.outputs.y_low);
+        y.resize(shown.sizes.seq_len * d, 0.0);
+        let rows = rows.0 as usize..rows.1 as usize;
+        let rest = (before * sums.step) as usize..rank as usize;
+        self.add_components(shown, rows.clone(), rest, output_bias(shown), &mut y);
+        if let Some(before) = before.checked_sub(1) {
+            let cells = rows.start * d..rows.end * d;
+            let sum = &self.outputs.partials[before as usize];
+            lanes::add(&mut y[cells.clone()], &sum[cells]);
+        }
+        self.outputs.y_low = y;
+    }
+
+    /// Rows of y: some components of T times W_2, and a bias.
+    fn add_components(
+        &self,
+        shown: &Shown,
+        rows: Range<usize>,
+        some: Range<usize>,
+        bias: Option<&[f32]>,
+        y: &mut [f32],
+    ) {
         let Some((_, w_2)) = factors(&shown.frame) else {
             return;
         };
         let d = shown.sizes.heads * shown.sizes.head_dim;
         let stride = w_2.shape.get(1).copied().unwrap_or(1);
-        y.resize(shown.sizes.seq_len * d, 0.0);
-        let bias = match &shown.frame.layer.output {
-            Output::Full(Linear { bias, .. }) | Output::Factors { bias, .. } => bias.as_ref(),
-            Output::Identity => None,
-        };
-        let of = |data| Matrix { data, stride };
-        let rows = rows.0 as usize..rows.1 as usize;
-        linear(
-            of(&self.outputs.t),
-            of(&w_2.data),
-            (d, stride.min(rank)),
-            bias.map(|b| &*b.data),
-            rows,
-            y,
-        );
+        if some.is_empty() {
+            for row in y[rows.start * d..rows.end * d].chunks_exact_mut(d) {
+                match bias {
+                    Some(bias) => row.copy_from_slice(bias),
+                    None => row.fill(0.0),
+                }
+            }
+            return;
+        }
+        let from = |data| Matrix { data, stride };
+        let (t, w) = (&self.outputs.t[some.start..], &w_2.data[some.start..]);
+        linear(from(t), from(w), (d, some.len()), bias, rows, y);
     }
 
     pub(super) fn energy(&mut self, shown: &Shown) {
@@ -161,6 +216,16 @@ impl CpuEngine {
         let texels = (view.texel_rows, view.texel_cols);
         let made = Texels::of_matrix(matrix, (shown.sizes.seq_len, d), texels);
         self.output[usize::from(!upper)] = made;
+    }
+}
+
+/// b_O.
+fn output_bias(shown: &Shown) -> Option<&[f32]> {
+    match &shown.frame.layer.output {
+        Output::Full(Linear { bias, .. }) | Output::Factors { bias, .. } => {
+            bias.as_ref().map(|bias| &*bias.data)
+        }
+        Output::Identity => None,
     }
 }
 

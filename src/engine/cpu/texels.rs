@@ -117,11 +117,16 @@ impl Cells {
         self.rows[y]..self.rows[y + 1]
     }
 
+    /// Whether a texel is as wide as a cell.
+    fn is_crisp(&self) -> bool {
+        self.cols[self.cols.len() - 1] - self.cols[0] == self.cols.len() - 1
+    }
+
     /// Adds one row of cells to texel row `y`; `thinned` when its `seen` must be asked.
     pub fn add(&self, texels: &mut Texels, y: usize, row: &Row, thinned: bool) {
         let (values, counts) = texels.row(y);
         let (first, end) = (self.cols[0], self.cols[self.cols.len() - 1]);
-        let one_each = end - first == values.len() && self.band(y).len() == 1;
+        let one_each = self.is_crisp() && self.band(y).len() == 1;
         for range in &row.span.ranges {
             let cells = range.start.max(first)..range.end.min(end);
             if cells.is_empty() {
@@ -146,6 +151,9 @@ impl Cells {
     /// Finishes texel row `y` of `rows` rows of cells; `keyed` when one of them sees a key.
     pub fn close(&self, texels: &mut Texels, y: usize, rows: usize, keyed: bool) {
         let mean = self.mean;
+        if keyed && rows == 1 && self.is_crisp() {
+            return; // One cell is its own mean, and counted once.
+        }
         let widths = self.cols.windows(2).map(|edge| edge[1] - edge[0]);
         let (values, shares) = texels.row(y);
         for ((value, share), width) in values.iter_mut().zip(shares).zip(widths) {

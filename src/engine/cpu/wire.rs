@@ -20,33 +20,57 @@ pub struct Wire {
     pub(super) reading: bool,
     numbers: Vec<f64>,
     next: usize,
-    blobs: Vec<Vec<u8>>,
+    /// Tensors that go over, and those that came, last first.
+    sent: Vec<Arc<[f32]>>,
+    came: Vec<Vec<u8>>,
     /// Whether something was counted on that never came.
     pub(super) broken: bool,
 }
 
+/// A Frame and its targets, ready to go: its numbers, and the tensors that have not gone before.
+#[derive(Debug, PartialEq)]
+pub struct Packed {
+    /// Everything that is no tensor.
+    pub numbers: Vec<u8>,
+    /// Tensors, not copied yet: some are larger than what may be copied at once.
+    pub tensors: Vec<Arc<[f32]>>,
+}
+
+impl Packed {
+    /// All of it as blobs of bytes, the numbers first.
+    pub fn into_blobs(self) -> Vec<Vec<u8>> {
+        let tensors = self
+            .tensors
+            .iter()
+            .map(|t| bytemuck::cast_slice(t).to_vec());
+        std::iter::once(self.numbers).chain(tensors).collect()
+    }
+}
+
 impl Wire {
-    /// The Frame and its targets as blobs.
-    pub fn pack(&mut self, frame: &Frame, targets: Targets) -> Vec<Vec<u8>> {
+    /// The Frame and its targets, to be sent.
+    pub fn pack(&mut self, frame: &Frame, targets: Targets) -> Packed {
         (self.reading, self.place) = (false, 0);
         self.numbers.clear();
-        self.blobs = vec![Vec::new()];
+        self.sent.clear();
         let (mut frame, mut targets) = (frame.clone(), targets);
         travel(self, &mut frame, &mut targets);
-        self.blobs[0] = bytemuck::cast_slice(&self.numbers).to_vec();
-        std::mem::take(&mut self.blobs)
+        Packed {
+            numbers: bytemuck::cast_slice(&self.numbers).to_vec(),
+            tensors: std::mem::take(&mut self.sent),
+        }
     }
 
     /// The Frame of such blobs; `None` when they are none, or do not follow on those before.
-    pub fn unpack(&mut self, blobs: &[Vec<u8>]) -> Option<(Frame, Targets)> {
+    pub fn unpack(&mut self, mut blobs: Vec<Vec<u8>>) -> Option<(Frame, Targets)> {
         (self.reading, self.place, self.next) = (true, 0, 0);
-        self.numbers = bytemuck::pod_collect_to_vec(blobs.first()?);
-        self.blobs = blobs[1..].to_vec();
-        self.blobs.reverse();
+        blobs.reverse();
+        self.numbers = bytemuck::pod_collect_to_vec(&blobs.pop()?);
+        self.came = blobs;
         let (mut frame, mut targets) = (blank(), Targets::default());
         travel(self, &mut frame, &mut targets);
         // Every number was taken, and none was wanted that is not there.
-        let whole = self.next == self.numbers.len() && self.blobs.is_empty() && !self.broken;
+        let whole = self.next == self.numbers.len() && self.came.is_empty() && !self.broken;
         if !whole {
             *self = Self::default();
         }
@@ -145,13 +169,13 @@ impl Wire {
             self.size(n);
         }
         if self.reading {
-            let data: Option<Vec<f32>> = self.blobs.pop().map(|b| bytemuck::pod_collect_to_vec(&b));
+            let data: Option<Vec<f32>> = self.came.pop().map(|b| bytemuck::pod_collect_to_vec(&b));
             let there = data.and_then(|data| Tensor::new(&shape, data).ok());
             self.broken |= there.is_none();
             *tensor = there.unwrap_or_else(none);
         } else {
             tensor.shape = shape;
-            self.blobs.push(bytemuck::cast_slice(&tensor.data).to_vec());
+            self.sent.push(tensor.data.clone());
         }
         self.kept[place] = Some(tensor.clone());
     }

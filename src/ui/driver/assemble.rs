@@ -5,23 +5,20 @@ use std::sync::Arc;
 use leptos::task::spawn_local;
 
 use super::Later;
+use super::biases::KeptBiases;
 use super::canvases::{CanvasSlot, Canvases};
 use crate::attention::config::Config;
-use crate::attention::layer::{Biases, Layer, Output, PositionBias, ScoreBias, Tensor, fresh_id};
+use crate::attention::layer::{Layer, Output, fresh_id};
 use crate::engine::{
     ColorTable, Colors, Frame, MapView, OutFactors, OutputView, Pool, ScoreFactors, StripView,
 };
 use crate::layout::extent::output_texels;
 use crate::layout::strip::{GAP, StripGrid};
-use crate::scene::resolve::{self, Sizes};
-use crate::scene::{Bias, BiasShape, Curve, Mechanism, Quantity, Range, Scene};
+use crate::scene::resolve::Sizes;
+use crate::scene::{Bias, Mechanism, Quantity, Range, Scene};
 use crate::ui::calc::{self, Answer, Ask, Blob};
 use crate::ui::state::LoadedLayer;
 use crate::ui::worker::Client;
-
-/// What a unit tensor depends on.
-#[derive(Clone, Copy, PartialEq)]
-struct UnitKey(BiasShape, bool, u32, Sizes);
 
 /// Something that the calculator makes: there for one key, asked for another.
 struct Made<K, V> {
@@ -41,9 +38,7 @@ impl<K, V> Default for Made<K, V> {
 /// Makes Frames.
 pub struct Assembler {
     calculator: Client,
-    units: [Option<(UnitKey, Tensor)>; 2],
-    dense: Option<((u32, Sizes), Tensor)>,
-    score_bias: Option<(Curve, Sizes, Option<ScoreBias>)>,
+    biases: KeptBiases,
     out: Later<Made<u64, Arc<OutFactors>>>,
     score: Later<Made<(u64, Bias), Arc<ScoreFactors>>>,
     told_sigma: Option<u64>,
@@ -51,12 +46,10 @@ pub struct Assembler {
 
 impl Assembler {
     /// An assembler that asks `calculator`.
-    pub fn new(calculator: Client) -> Self {
+    pub fn new(calculator: Client, biases: KeptBiases) -> Self {
         Self {
             calculator,
-            units: [None, None],
-            dense: None,
-            score_bias: None,
+            biases,
             out: Later::default(),
             score: Later::default(),
             told_sigma: None,
@@ -70,7 +63,7 @@ impl Assembler {
 
     /// The Frame of `scene`, or `None` while something that it needs is on its way.
     pub fn frame(
-        &mut self,
+        &self,
         scene: &Scene,
         loaded: &LoadedLayer,
         canvases: &Canvases,
@@ -83,7 +76,7 @@ impl Assembler {
             None => scene.head(sizes.heads),
         };
         let config = scene.config(sizes);
-        let biases = self.biases(scene, sizes);
+        let biases = self.biases.of(scene, layer)?;
         let score_factors = match config.score_rank {
             Some(_) => Some(self.score_factors(scene, layer)?),
             None => None,
@@ -116,59 +109,6 @@ impl Assembler {
             self.told_sigma = Some(*id);
             factors.sigma.clone()
         })
-    }
-
-    fn biases(&mut self, scene: &Scene, sizes: Sizes) -> Biases {
-        if scene.mechanism != Mechanism::Cjar {
-            return Biases::default();
-        }
-        let cjar = &scene.cjar;
-        let s = (cjar.reading.uses_score_bias() && cjar.s.amplitude != 0.0)
-            .then(|| self.score_bias(&cjar.s, sizes))
-            .flatten();
-        Biases {
-            p_k: self.unit(0, &cjar.p_k, sizes),
-            p_v: self.unit(1, &cjar.p_v, sizes),
-            s,
-        }
-    }
-
-    fn unit(&mut self, which: usize, bias: &Bias, sizes: Sizes) -> Option<PositionBias> {
-        if bias.amplitude == 0.0 {
-            return None;
-        }
-        let key = UnitKey(bias.shape, bias.per_position, bias.seed, sizes);
-        let unit = match &self.units[which] {
-            Some((kept, unit)) if *kept == key => unit.clone(),
-            _ => {
-                let unit = resolve::unit(bias, sizes);
-                self.units[which] = Some((key, unit.clone()));
-                unit
-            }
-        };
-        Some(PositionBias {
-            unit,
-            amplitude: bias.amplitude,
-        })
-    }
-
-    fn score_bias(&mut self, s: &Curve, sizes: Sizes) -> Option<ScoreBias> {
-        match &self.score_bias {
-            Some((kept, of, made)) if kept == s && *of == sizes => made.clone(),
-            _ => {
-                let dense = &mut self.dense;
-                let made = resolve::score_bias(s, sizes, |seed, sizes| match dense {
-                    Some((key, unit)) if *key == (seed, sizes) => unit.clone(),
-                    _ => {
-                        let unit = resolve::dense_unit(seed, sizes);
-                        *dense = Some(((seed, sizes), unit.clone()));
-                        unit
-                    }
-                });
-                self.score_bias = Some((s.clone(), sizes, made.clone()));
-                made
-            }
-        }
     }
 
     fn output_view(

@@ -168,6 +168,11 @@ impl Beat {
         self.dirty && now - self.started > PATIENCE_MS
     }
 
+    /// For how long the newest frame has been on its way.
+    pub fn waits_for(&self, now: f64) -> f64 {
+        now - self.started
+    }
+
     /// Nothing could be drawn now; what is missing wakes the loop when it comes.
     pub fn skipped(&mut self) {
         self.dirty = false;

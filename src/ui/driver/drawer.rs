@@ -5,6 +5,7 @@ use web_sys::HtmlCanvasElement;
 use super::remote::Remote;
 use crate::engine::gpu::{GpuEngine, Slot};
 use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+use crate::ui::state::Unfinished;
 
 /// One of the two.
 pub enum Drawer {
@@ -18,6 +19,15 @@ impl Drawer {
     /// Whether it is the one on the CPU.
     pub fn is_cpu(&self) -> bool {
         matches!(self, Self::Cpu(_))
+    }
+
+    /// What of the pictures on screen is not of the newest Frame, or not whole. The graphics device
+    /// is not asked: what it leaves to the next animation frames is there soon.
+    pub fn unfinished(&self) -> Unfinished {
+        match self {
+            Self::Gpu(_) => Unfinished::default(),
+            Self::Cpu(engine) => engine.unfinished(),
+        }
     }
 
     /// Draws `slot` to a canvas from the next [`Drawer::resize`] on.

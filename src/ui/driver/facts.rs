@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::Later;
+use super::biases::KeptBiases;
 use super::drawer::Drawer;
 use crate::attention::layer::Layer;
 use crate::attention::project::Projected;
@@ -35,6 +36,7 @@ type KeptParts = Option<((u64, usize), Option<Parts>)>;
 pub struct Facts {
     state: AppState,
     calculator: Client,
+    biases: KeptBiases,
     /// Picture whose facts were asked for last, and whether the answer is still to come.
     asked: Option<Key>,
     open: Later<bool>,
@@ -45,10 +47,11 @@ pub struct Facts {
 
 impl Facts {
     /// Facts for `state`, asked of `calculator`.
-    pub fn new(state: AppState, calculator: Client) -> Self {
+    pub fn new(state: AppState, calculator: Client, biases: KeptBiases) -> Self {
         Self {
             state,
             calculator,
+            biases,
             asked: None,
             open: Later::default(),
             parts: Rc::new(RefCell::new(None)),
@@ -199,13 +202,8 @@ impl Facts {
             let sizes = Sizes::from(layer);
             let head = scene.head(sizes.heads);
             let parts = self.parts(id, head)?;
-            let made = Head::from_projected(
-                layer,
-                &parts,
-                &scene.config(sizes),
-                &scene.biases(sizes),
-                head,
-            );
+            let biases = self.biases.of(scene, layer)?;
+            let made = Head::from_projected(layer, &parts, &scene.config(sizes), &biases, head);
             self.head = Some((key, made.ok()?));
         }
         self.head.as_ref().map(|(_, head)| head)

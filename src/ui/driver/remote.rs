@@ -9,12 +9,12 @@ use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 use crate::engine::cpu::engine::{Targets, check};
-use crate::engine::cpu::paint::Picture;
-use crate::engine::cpu::wire::Wire;
+use crate::engine::cpu::wire::{Packed, Wire};
 use crate::engine::gpu::Slot;
 use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
-use crate::ui::calc::{Answer, Ask, Blob};
-use crate::ui::painter::{self, Drawn};
+use crate::ui::calc::{self, Answer, Ask, Blob, PIECE};
+use crate::ui::painter::{self, Drawn, Picture};
+use crate::ui::state::Unfinished;
 use crate::ui::worker::Client;
 
 /// Answers that may fail one after the other before the engine stops asking.
@@ -45,6 +45,8 @@ struct Inner {
     open: u32,
     more: bool,
     partial: bool,
+    progress: Option<f64>,
+    strip_waits: bool,
     finished: u64,
     failures: u32,
     report: FrameReport,
@@ -91,6 +93,15 @@ impl Remote {
         self.inner.borrow_mut().targets.sizes[slot as usize] = (width, height);
     }
 
+    /// What of the pictures on screen is not of the newest Frame, or not whole.
+    pub fn unfinished(&self) -> Unfinished {
+        let inner = self.inner.borrow();
+        Unfinished {
+            map: inner.progress.map(|share| (share * 100.0) as u8),
+            strip: inner.strip_waits,
+        }
+    }
+
     /// Device pixels per CSS pixel: marks keep their size on dense screens.
     pub fn set_pixel_ratio(&self, ratio: f32) {
         self.inner.borrow_mut().targets.hatch_step = 6.0 * ratio.clamp(1.0, 4.0);
@@ -115,13 +126,13 @@ fn send_frame(shared: &Shared) {
     let Some(frame) = inner.last.clone() else {
         return;
     };
-    let blobs = inner.wire.pack(&frame, targets);
+    let packed = inner.wire.pack(&frame, targets);
     drop(inner);
-    ask(shared, Ask::Draw, blobs, number);
+    ask(shared, Ask::Draw, Some(packed), number);
 }
 
 /// Asks and hears the answer, which belongs to Frame `number`.
-fn ask(shared: &Shared, ask: Ask, blobs: Vec<Blob>, number: u64) {
+fn ask(shared: &Shared, ask: Ask, packed: Option<Packed>, number: u64) {
     let client = {
         let mut inner = shared.borrow_mut();
         inner.open += 1;
@@ -129,14 +140,21 @@ fn ask(shared: &Shared, ask: Ask, blobs: Vec<Blob>, number: u64) {
     };
     let shared = shared.clone();
     spawn_local(async move {
-        let (answer, blobs) = client.ask(ask, blobs).await;
+        let blobs = match packed {
+            Some(packed) => send_large(&shared, packed).await,
+            None => Vec::new(),
+        };
+        if shared.borrow().closed {
+            return;
+        }
+        let (answer, mut blobs) = client.ask(ask, blobs).await;
         {
             let mut inner = shared.borrow_mut();
             if inner.closed {
                 return;
             }
             inner.open -= 1;
-            match (answer, Drawn::from_blobs(&blobs)) {
+            match (answer, Drawn::from_blobs(&mut blobs)) {
                 (Answer::Done, Some(drawn)) => inner.hear(drawn, number),
                 (Answer::Failed(why), _) => inner.fail(why),
                 _ => inner.fail(String::new()),
@@ -150,10 +168,34 @@ fn ask(shared: &Shared, ask: Ask, blobs: Vec<Blob>, number: u64) {
     });
 }
 
+/// Where the tensors are large they go before their Frame, a piece at a time: copying all of them
+/// at once would stop the page. Returns the blobs that are left.
+async fn send_large(shared: &Shared, mut packed: Packed) -> Vec<Blob> {
+    let client = shared.borrow().client.clone();
+    let all: usize = packed.tensors.iter().map(|tensor| tensor.len()).sum();
+    if all > PIECE {
+        for (id, tensor) in (0..).zip(std::mem::take(&mut packed.tensors)) {
+            // An empty one is a piece too.
+            for at in 0..tensor.len().div_ceil(PIECE).max(1) {
+                // A question to a worker that was closed would start another.
+                if shared.borrow().closed {
+                    return Vec::new();
+                }
+                let end = tensor.len().min((at + 1) * PIECE);
+                let piece = calc::bytes(&tensor[at * PIECE..end]);
+                // A worker that is gone does not answer the Frame either.
+                let _ = client.ask(Ask::Piece { id, at }, vec![piece]).await;
+            }
+        }
+    }
+    packed.into_blobs()
+}
+
 impl Inner {
     fn hear(&mut self, drawn: Drawn, number: u64) {
         self.failures = 0;
         (self.more, self.partial) = (drawn.more, drawn.partial);
+        (self.progress, self.strip_waits) = (drawn.progress, drawn.strip_waits);
         if !drawn.partial {
             self.finished = number;
         }
@@ -177,6 +219,7 @@ impl Inner {
         if !self.waiting {
             self.gone = Some(EngineError::NoCpu(why));
             (self.more, self.partial, self.finished) = (false, false, self.newest);
+            (self.progress, self.strip_waits) = (None, false);
         }
     }
 }
@@ -188,10 +231,9 @@ fn put(canvas: &HtmlCanvasElement, picture: &Picture) {
         canvas.set_width(picture.width);
         canvas.set_height(picture.height);
     }
-    let bytes: &[u8] = bytemuck::cast_slice(&picture.pixels);
     let context = canvas.get_context("2d").ok().flatten();
     let context = context.and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok());
-    let image = ImageData::new_with_u8_clamped_array(Clamped(bytes), picture.width);
+    let image = ImageData::new_with_u8_clamped_array(Clamped(&picture.rgba), picture.width);
     if let (Some(context), Ok(image)) = (context, image) {
         // Both are of the same size: nothing is refused.
         let _ = context.put_image_data(&image, 0.0, 0.0);
@@ -226,7 +268,7 @@ impl Engine for Remote {
         let (more, free, number) = (inner.more, inner.open == 0, inner.newest);
         drop(inner);
         if more && free {
-            ask(&self.inner, Ask::Step, Vec::new(), number);
+            ask(&self.inner, Ask::Step, None, number);
         }
         more
     }
