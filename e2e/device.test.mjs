@@ -287,7 +287,12 @@ for (const name of BROWSERS) {
             // The answer may die with the process.
             await session.send('Browser.crashGpuProcess').catch(() => {});
           } else {
-            await page.evaluate(() => window.devices.at(-1).destroy());
+            // Firefox gives a page no animation frame any more whose device goes with a picture under way.
+            await page.evaluate(async () => {
+              await window.attnscope.settled();
+              await new Promise((done) => setTimeout(done, 300));
+              window.devices.at(-1).destroy();
+            });
           }
         }
         await waitForState(page, 'cpu');

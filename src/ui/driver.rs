@@ -209,6 +209,13 @@ fn wake() {
     }
 }
 
+/// Does what an animation frame does, without one: Firefox gives no more of them once a device is
+/// gone while a picture of it was under way.
+fn at_once() {
+    // Not now: whoever tells that the device is gone may be in the middle of something.
+    set_timeout(tick, Duration::ZERO);
+}
+
 /// Looks at the device until it has finished.
 fn look() {
     let works = with(|driver| {

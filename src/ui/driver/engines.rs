@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 
 use super::drawer::Drawer;
 use super::remote::Remote;
-use super::{now, wake, with};
+use super::{at_once, now, wake, with};
 use crate::engine::gpu::{GpuEngine, Options};
 use crate::engine::recovery::{Again, Recovery};
 use crate::engine::{Engine, EngineError};
@@ -17,6 +17,9 @@ use crate::ui::state::{AppState, EngineState};
 
 /// A browser that has not answered for so long may never do.
 const ANSWER: Duration = Duration::from_secs(5);
+
+/// An engine that draws no more is kept so long.
+const RETIREMENT: Duration = Duration::from_secs(1);
 
 /// What is known about asking for a device.
 #[derive(Default)]
@@ -62,7 +65,7 @@ fn is_newest(attempt: Option<u32>) -> bool {
 }
 
 fn use_gpu(state: AppState, engine: GpuEngine) {
-    engine.on_loss(wake);
+    engine.on_loss(at_once);
     let capabilities = engine.capabilities().clone();
     swap(|| Drawer::Gpu(Box::new(engine)));
     with(|driver| {
@@ -166,7 +169,8 @@ fn swap(make: impl FnOnce() -> Drawer) {
         driver.beat.restart(now());
         old
     });
-    // Not while the driver is borrowed: a device tells at once that it is gone.
-    drop(old);
+    // Not while the driver is borrowed: a device tells at once that it is gone. And not while a
+    // picture is under way: Firefox would give the page no animation frame ever after.
+    set_timeout(move || drop(old), RETIREMENT);
     wake();
 }
