@@ -160,7 +160,7 @@ for (const name of BROWSERS) {
         const before = await page.evaluate(() => window.attnscope.scene());
         const same = () => page.evaluate((old) => window.attnscope.scene() === old, before);
         // At the end of a range or a list the way is back.
-        const keys = { checkbox: ['Space'], number: ['ArrowUp', 'ArrowDown'], 'select-one': ['ArrowDown', 'ArrowUp'] }[kind] ?? ['ArrowRight', 'ArrowLeft'];
+        const keys = { checkbox: [' '], number: ['ArrowUp', 'ArrowDown'], 'select-one': ['ArrowDown', 'ArrowUp'] }[kind] ?? ['ArrowRight', 'ArrowLeft'];
         for (const key of keys) {
           await page.keyboard.press(key);
           // A number is taken when the field is left.
