@@ -141,10 +141,14 @@ for (const name of BROWSERS) {
       const page = await openPage(browser, server.url, { lang: 'en' });
       await ready(page);
       const fragment = 'v=1&m=cjar&reading=bias&s=0.5&pk=0.5&pv=0.5&inwin=1&w=3&sinks=1&r=64&rho=8&panel=output&cell=3.5&lesson=cjar';
-      const begin = async () => {
-        await show(page, fragment);
-        await unfold(page);
-      };
+      // What is drawn does not matter here, so nothing waits for it.
+      const begin = () =>
+        page.evaluate(async (text) => {
+          window.attnscope.set(text);
+          for (let frame = 0; frame < 2; frame++) await new Promise((next) => requestAnimationFrame(next));
+          for (const one of document.querySelectorAll('details')) one.open = true;
+        }, fragment);
+      await show(page, fragment);
       await begin();
       const controls = await page.$$eval('input, select', (all) =>
         all
