@@ -126,14 +126,15 @@ for (const name of BROWSERS) {
       });
 
       test(`Tab reaches every control of every panel once, each with a name and a ring: ${theme}, ${lang}`, async () => {
-        const page = await openPage(browser, server.url, { lang });
-        await ready(page);
         for (const [panel, choices] of Object.entries(PANELS)) {
+          // A page of its own: Tab begins at the start, as for whoever has just opened it.
+          const page = await openPage(browser, server.url, { lang });
+          await ready(page);
           await show(page, `v=1&theme=${theme}&${choices}`);
           await unfold(page);
           await walk(page, panel);
+          await page.close();
         }
-        await page.close();
       });
     }
 
