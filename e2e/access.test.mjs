@@ -126,14 +126,15 @@ for (const name of BROWSERS) {
       });
 
       test(`Tab reaches every control of every panel once, each with a name and a ring: ${theme}, ${lang}`, async () => {
-        const page = await openPage(browser, server.url, { lang });
-        await ready(page);
         for (const [panel, choices] of Object.entries(PANELS)) {
+          // A page of its own: Tab begins at the start, as for whoever has just opened it.
+          const page = await openPage(browser, server.url, { lang });
+          await ready(page);
           await show(page, `v=1&theme=${theme}&${choices}`);
           await unfold(page);
           await walk(page, panel);
+          await page.close();
         }
-        await page.close();
       });
     }
 
@@ -141,10 +142,14 @@ for (const name of BROWSERS) {
       const page = await openPage(browser, server.url, { lang: 'en' });
       await ready(page);
       const fragment = 'v=1&m=cjar&reading=bias&s=0.5&pk=0.5&pv=0.5&inwin=1&w=3&sinks=1&r=64&rho=8&panel=output&cell=3.5&lesson=cjar';
-      const begin = async () => {
-        await show(page, fragment);
-        await unfold(page);
-      };
+      // What is drawn does not matter here, so nothing waits for it.
+      const begin = () =>
+        page.evaluate(async (text) => {
+          window.attnscope.set(text);
+          for (let frame = 0; frame < 2; frame++) await new Promise((next) => requestAnimationFrame(next));
+          for (const one of document.querySelectorAll('details')) one.open = true;
+        }, fragment);
+      await show(page, fragment);
       await begin();
       const controls = await page.$$eval('input, select', (all) =>
         all
@@ -160,7 +165,7 @@ for (const name of BROWSERS) {
         const before = await page.evaluate(() => window.attnscope.scene());
         const same = () => page.evaluate((old) => window.attnscope.scene() === old, before);
         // At the end of a range or a list the way is back.
-        const keys = { checkbox: ['Space'], number: ['ArrowUp', 'ArrowDown'], 'select-one': ['ArrowDown', 'ArrowUp'] }[kind] ?? ['ArrowRight', 'ArrowLeft'];
+        const keys = { checkbox: [' '], number: ['ArrowUp', 'ArrowDown'], 'select-one': ['ArrowDown', 'ArrowUp'] }[kind] ?? ['ArrowRight', 'ArrowLeft'];
         for (const key of keys) {
           await page.keyboard.press(key);
           // A number is taken when the field is left.

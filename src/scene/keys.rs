@@ -1,7 +1,9 @@
 //! The parameters of a link, one line each: name, how it is written, how it is read. The writer,
-//! the reader and the table in the README all come from [`KEYS`].
+//! the reader and the table in the README all come from [`KEYS`]; what only the README says stays
+//! out of the page.
 
 use super::Scene;
+#[cfg(not(target_arch = "wasm32"))]
 use super::sanitize::range;
 use super::text::{
     cell_text, read_cell, read_rect, read_scale, read_show, read_source, real, real_text,
@@ -15,8 +17,10 @@ pub struct Key {
     /// Name before the `=`.
     pub name: &'static str,
     /// What it stands for, for the README.
+    #[cfg(not(target_arch = "wasm32"))]
     pub about: &'static str,
     /// What may stand after the `=`, for the README.
+    #[cfg(not(target_arch = "wasm32"))]
     pub values: fn() -> String,
     /// The value of a Scene as text.
     pub write: fn(&Scene) -> String,
@@ -26,18 +30,21 @@ pub struct Key {
 }
 
 /// The words of the choice that `_field` reads.
+#[cfg(not(target_arch = "wasm32"))]
 fn words<T: Word>(_field: fn(&Scene) -> T) -> String {
     let words: Vec<_> = T::WORDS.iter().map(|&(_, word)| word).collect();
     words.join(", ")
 }
 
 /// The words of the optional choice that `_field` reads.
+#[cfg(not(target_arch = "wasm32"))]
 fn words_or_none<T: Word>(_field: fn(&Scene) -> Option<T>) -> String {
     let words: Vec<_> = T::WORDS.iter().map(|&(_, word)| word).collect();
     words.join(", ")
 }
 
 /// The legal range of the parameter `name`.
+#[cfg(not(target_arch = "wasm32"))]
 fn span(name: &str) -> String {
     let (min, max) = range(name);
     format!("{min} – {max}")
@@ -48,7 +55,9 @@ macro_rules! key {
     ($name:literal, $about:literal, $values:literal, $write:expr, $read:expr) => {
         Key {
             name: $name,
+            #[cfg(not(target_arch = "wasm32"))]
             about: $about,
+            #[cfg(not(target_arch = "wasm32"))]
             values: || $values.to_owned(),
             write: $write,
             read: $read,
@@ -60,7 +69,9 @@ macro_rules! word {
     ($name:literal, $about:literal, $($field:ident).+) => {
         Key {
             name: $name,
+            #[cfg(not(target_arch = "wasm32"))]
             about: $about,
+            #[cfg(not(target_arch = "wasm32"))]
             values: || words(|s| s.$($field).+),
             write: |s| s.$($field).+.word().to_owned(),
             read: |s, t| {
@@ -75,7 +86,9 @@ macro_rules! whole {
     ($name:literal, $about:literal, $($field:ident).+) => {
         Key {
             name: $name,
+            #[cfg(not(target_arch = "wasm32"))]
             about: $about,
+            #[cfg(not(target_arch = "wasm32"))]
             values: || span($name),
             write: |s| s.$($field).+.to_string(),
             read: |s, t| whole($name, t, &mut s.$($field).+),
@@ -87,7 +100,9 @@ macro_rules! real {
     ($name:literal, $about:literal, $($field:ident).+) => {
         Key {
             name: $name,
+            #[cfg(not(target_arch = "wasm32"))]
             about: $about,
+            #[cfg(not(target_arch = "wasm32"))]
             values: || span($name),
             write: |s| real_text(s.$($field).+),
             read: |s, t| real($name, t, &mut s.$($field).+),
@@ -99,7 +114,9 @@ macro_rules! optional {
     ($name:literal, $none:literal, $about:literal, $($field:ident).+) => {
         Key {
             name: $name,
+            #[cfg(not(target_arch = "wasm32"))]
             about: $about,
+            #[cfg(not(target_arch = "wasm32"))]
             values: || format!("{}, {}", $none, span($name)),
             write: |s| s.$($field).+.map_or($none.to_owned(), |n| n.to_string()),
             read: |s, t| {
@@ -122,7 +139,9 @@ macro_rules! optional_word {
     ($name:literal, $none:literal, $about:literal, $($field:ident).+) => {
         Key {
             name: $name,
+            #[cfg(not(target_arch = "wasm32"))]
             about: $about,
+            #[cfg(not(target_arch = "wasm32"))]
             values: || format!("{}, {}", $none, words_or_none(|s| s.$($field).+)),
             write: |s| s.$($field).+.map_or($none, Word::word).to_owned(),
             read: |s, t| {

@@ -48,10 +48,9 @@ pub fn parse(text: &str) -> (Scene, Vec<Problem>) {
 
 /// Says what was wrong with the newest link, in place of what was wrong with the one before.
 pub fn tell(state: AppState, problems: Vec<Problem>) {
-    state.problems.update(|all| {
-        all.retain(|p| !matches!(p, Problem::LinkWarnings(_) | Problem::LinkNewer(_)));
-        all.extend(problems);
-    });
+    let of_a_link =
+        |problem: &Problem| matches!(problem, Problem::LinkWarnings(_) | Problem::LinkNewer(_));
+    state.tell(of_a_link, problems);
 }
 
 /// Keeps address and Scene the same, in both directions.

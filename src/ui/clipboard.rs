@@ -29,8 +29,7 @@ pub fn copy(
             copied.set(Some(which));
             set_timeout(move || copied.set(None), std::time::Duration::from_secs(2));
         } else {
-            app.problems
-                .update(|all| all.push(Problem::Clipboard(text)));
+            app.tell(|_| false, vec![Problem::Clipboard(text)]);
         }
     });
 }

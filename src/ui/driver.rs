@@ -313,12 +313,10 @@ impl Driver {
                     Err(EngineError::EmptyCanvas) => self.beat.skipped(),
                     Err(error @ EngineError::TooLarge { .. }) => {
                         self.beat.skipped();
-                        state.problems.update(|all| {
-                            all.retain(|p| {
-                                !matches!(p, Problem::Engine(EngineError::TooLarge { .. }))
-                            });
-                            all.push(Problem::Engine(error));
-                        });
+                        let too_large = |problem: &Problem| {
+                            matches!(problem, Problem::Engine(EngineError::TooLarge { .. }))
+                        };
+                        state.tell(too_large, vec![Problem::Engine(error)]);
                     }
                     Err(error) => return Err(error),
                 },
@@ -363,13 +361,12 @@ impl Driver {
 
     /// A map without room gets a sentence, and loses it when there is room again.
     fn tell_room(&self) {
-        let problem = Problem::Engine(EngineError::EmptyCanvas);
+        let is_it = |problem: &Problem| *problem == Problem::Engine(EngineError::EmptyCanvas);
         let problems = self.state.problems;
-        let told = problems.with_untracked(|all| all.contains(&problem));
-        match (self.canvases.has_no_room(), told) {
-            (true, false) => problems.update(|all| all.push(problem)),
-            (false, true) => problems.update(|all| all.retain(|p| *p != problem)),
-            _ => {}
+        let told = problems.with_untracked(|all| all.iter().any(is_it));
+        if self.canvases.has_no_room() != told {
+            let now = (!told).then_some(Problem::Engine(EngineError::EmptyCanvas));
+            self.state.tell(is_it, now.into_iter().collect());
         }
     }
 }

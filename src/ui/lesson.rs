@@ -39,7 +39,7 @@ pub fn Lesson() -> View {
                     type="button"
                     class="move"
                     id="lesson-move"
-                    on:click=move |_| app.scene.update(|s| *s = id.suggested(s.clone()))
+                    on:click=move |_| app.change(|s| *s = id.suggested(s.clone()))
                 >
                     {t(step)}
                 </button>

@@ -75,10 +75,7 @@ impl Loader {
                 Ok(loaded) => {
                     *loader.settled.borrow_mut() = Some((scene.source, scene.projected));
                     loader.state.layer.set(LayerState::Ready(loaded));
-                    loader
-                        .state
-                        .problems
-                        .update(|all| all.retain(|p| !of_a_file(p)));
+                    loader.state.tell(of_a_file, Vec::new());
                 }
                 Err(problem) => loader.give_up(problem),
             }
@@ -101,10 +98,7 @@ impl Loader {
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
         self.state.layer.set(LayerState::Failed { previous });
         self.state.summary.set(None);
-        self.state.problems.update(|all| {
-            all.retain(|p| !of_a_file(p));
-            all.push(problem);
-        });
+        self.state.tell(of_a_file, vec![problem]);
     }
 
     fn stop(&self) {

@@ -84,6 +84,14 @@ impl AppState {
     fn change_scene(&self, edit: &mut dyn FnMut(&mut Scene)) {
         self.scene.update(edit);
     }
+
+    /// Takes back the problems that are over and says what is one now.
+    pub fn tell(&self, over: fn(&Problem) -> bool, now: Vec<Problem>) {
+        self.problems.update(|all| {
+            all.retain(|problem| !over(problem));
+            all.extend(now);
+        });
+    }
 }
 
 /// The layer of the present source.

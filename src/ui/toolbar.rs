@@ -93,7 +93,7 @@ pub fn Toolbar(
                 id="as-table"
                 aria-expanded=move || table.get().to_string()
                 aria-controls="table"
-                on:click=move |_| table.update(|open| *open = !*open)
+                on:click=move |_| table.set(!table.get_untracked())
             >
                 {t(words::TABLE)}
             </button>

@@ -101,7 +101,7 @@ pub fn lose(state: AppState, why: EngineError) {
         // Neither draws any more: that is said where it is seen.
         with(|driver| driver.engine = None);
         let problem = Problem::Engine(why.clone());
-        state.problems.update(|all| all.push(problem));
+        state.tell(|_| false, vec![problem]);
         state.engine.set(EngineState::Cpu(why, Again::Nobody));
         return;
     }
