@@ -61,7 +61,7 @@ pub fn Legend() -> View {
     let table = part(app, table);
     let ends = memo(move || {
         // The range of a coarse map is not known; that of the last one is not its own.
-        let coarse = app.unfinished.get().map.is_some();
+        let coarse = app.coarse.get().is_some();
         let drawn = app.report.with(|report| report.map_range);
         let drawn = drawn.filter(|_| !coarse);
         app.scene.with(|scene| ends(scene, drawn))
@@ -75,8 +75,8 @@ pub fn Legend() -> View {
             .map_or_else(|| "–".to_owned(), |(_, hi)| number::fixed(hi, 3))
     };
     let coarse = move || {
-        let share = app.unfinished.get().map;
-        share.map(|share| words::COARSE.fill(lang.get(), &[("share", &share.to_string())]))
+        let share = app.coarse.get();
+        share.map(|(share, _)| words::COARSE.fill(lang.get(), &[("share", &share.to_string())]))
     };
     // In the place of the colours, which have no numbers yet: nothing moves for it.
     let colors = move || match coarse() {
@@ -85,7 +85,7 @@ pub fn Legend() -> View {
     };
     let label = move || {
         let ends = words::LEGEND.fill(lang.get(), &[("lo", &lo()), ("hi", &hi())]);
-        coarse().map_or(ends.clone(), |coarse| format!("{ends} · {coarse}"))
+        ends + " " + &coarse().unwrap_or_default()
     };
     view! {
         <div class="legend" role="img" aria-label=label>

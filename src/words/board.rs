@@ -26,6 +26,5 @@ texts! {
     HEAD_PICK: "Head {head}", "第 {head} 头";
     LEGEND: "Colours from {lo} to {hi}", "颜色从 {lo} 到 {hi}";
     COARSE: "coarse: {share} %", "粗略：{share}%";
-    HEADS_LATE: "All heads: of the last picture, being computed anew", "所有头：仍为上一幅图，正在重新计算";
     WAITING: "Getting the first picture ready", "正在准备第一幅图";
 }
