@@ -39,7 +39,7 @@ fn frames() -> Vec<Frame> {
 
 #[test]
 fn every_frame_arrives_whole() {
-    let (mut here, mut there) = (Wire::default(), Wire::default());
+    let (mut here, mut there) = (Wire::<false>::default(), Wire::<true>::default());
     for frame in frames() {
         let sent = here.pack(&frame, TARGETS).into_blobs();
         let (arrived, targets) = there.unpack(sent).expect("a Frame");
@@ -50,7 +50,7 @@ fn every_frame_arrives_whole() {
 
 #[test]
 fn tensors_travel_once_and_stay_themselves() {
-    let (mut here, mut there) = (Wire::default(), Wire::default());
+    let (mut here, mut there) = (Wire::<false>::default(), Wire::<true>::default());
     let mut moved = 0;
     for mut frame in frames() {
         let first = there
@@ -84,11 +84,11 @@ fn tensors_travel_once_and_stay_themselves() {
 #[test]
 fn damaged_bytes_are_no_frame() {
     let no_frame = |blobs: &[Vec<u8>]| {
-        assert_eq!(Wire::default().unpack(blobs.to_vec()), None);
+        assert_eq!(Wire::<true>::default().unpack(blobs.to_vec()), None);
     };
     for frame in frames().into_iter().step_by(9) {
-        let sent = Wire::default().pack(&frame, TARGETS).into_blobs();
-        assert!(Wire::default().unpack(sent.clone()).is_some());
+        let sent = Wire::<false>::default().pack(&frame, TARGETS).into_blobs();
+        assert!(Wire::<true>::default().unpack(sent.clone()).is_some());
         no_frame(&[]);
         no_frame(&sent[1..]);
         no_frame(&sent[..sent.len() - 1]);
@@ -100,7 +100,7 @@ fn damaged_bytes_are_no_frame() {
         long[0].extend([0; 8]);
         no_frame(&long);
         // A Frame that counts on tensors that never came.
-        let mut here = Wire::default();
+        let mut here = Wire::<false>::default();
         here.pack(&frame, TARGETS);
         no_frame(&here.pack(&frame, TARGETS).into_blobs());
     }

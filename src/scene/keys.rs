@@ -286,6 +286,7 @@ pub const KEYS: &[Key] = &[
     ),
     Key {
         // The same table however many languages there are.
+        #[cfg(not(target_arch = "wasm32"))]
         values: || "auto, or the name of a file in `lang/`, as en or zh".to_owned(),
         ..optional_word!("lang", "auto", "language", lang)
     },

@@ -122,7 +122,7 @@ impl Scene {
             p_k: position_bias(&cjar.p_k, sizes),
             p_v: position_bias(&cjar.p_v, sizes),
             s: (cjar.reading.uses_score_bias() && cjar.s.amplitude != 0.0)
-                .then(|| score_bias(&cjar.s, sizes, dense_unit))
+                .then(|| score_bias(&cjar.s, sizes, &dense_unit))
                 .flatten(),
         }
     }
@@ -221,7 +221,7 @@ pub fn unit(bias: &Bias, sizes: Sizes) -> Tensor {
 pub fn score_bias(
     s: &Curve,
     sizes: Sizes,
-    unit: impl FnOnce(u32, Sizes) -> Tensor,
+    unit: &dyn Fn(u32, Sizes) -> Tensor,
 ) -> Option<ScoreBias> {
     if !s.dense {
         return Some(ScoreBias::Curve(curve(s, sizes.seq_len)));

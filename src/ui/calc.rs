@@ -193,10 +193,12 @@ impl Calculator {
             Ask::Layer { id, scene } => self.take_in(*id, &parsed(scene), blobs),
             Ask::Piece { id, at } => {
                 let Input::Heads { q, k, v } = &self.layer(*id)?.layer.input else {
-                    return Err("the layer has no q, k, v".into());
+                    return Err("numbers are missing".into());
                 };
-                let mut pieces = [q, k, v].into_iter().flat_map(|t| t.data.chunks(PIECE));
-                let piece = pieces.nth(*at).ok_or("there is no such piece")?;
+                let each = q.data.len().div_ceil(PIECE).max(1);
+                let tensor = [q, k, v].get(at / each).copied();
+                let piece = tensor.and_then(|t| t.data.chunks(PIECE).nth(at % each));
+                let piece = piece.ok_or("numbers are missing")?;
                 Ok((Answer::Done, vec![bytes(piece)]))
             }
             Ask::OutFactors { id } => match &self.layer(*id)?.layer.output {
@@ -218,7 +220,7 @@ impl Calculator {
             Ask::Dense { id, scene } => {
                 let sizes = Sizes::from(&self.layer(*id)?.layer);
                 if !sizes.dense_fits() {
-                    return Err("a dense s does not fit".into());
+                    return Err("numbers are missing".into());
                 }
                 let unit = resolve::dense_unit(parsed(scene).cjar.s.seed, sizes);
                 Ok((Answer::Done, vec![bytes(&unit.data)]))
@@ -289,7 +291,7 @@ impl Calculator {
         self.layers
             .iter_mut()
             .find(|kept| kept.id == id)
-            .ok_or_else(|| format!("layer {id} was not taken in"))
+            .ok_or_else(|| "the layer was not taken in".to_owned())
     }
 }
 
@@ -299,7 +301,7 @@ impl Kept {
         let slot = self
             .projected
             .get_mut(head)
-            .ok_or_else(|| format!("there is no head {head}"))?;
+            .ok_or("there is no such head")?;
         Ok(slot
             .get_or_insert_with(|| Rc::new(project(&self.layer, head)))
             .clone())
@@ -349,7 +351,7 @@ pub fn synthetic_layer(
 /// # Errors
 /// When there are not as many numbers as the shape says.
 pub fn tensor(shape: &[usize], blob: &Blob) -> Result<Tensor, String> {
-    Tensor::new(shape, floats(blob)).map_err(|e| format!("{} numbers for {:?}", e.len, e.shape))
+    Tensor::new(shape, floats(blob)).map_err(|_| "numbers are missing".to_owned())
 }
 
 /// f32 numbers of a blob.

@@ -351,11 +351,17 @@ impl Driver {
 
     /// Marks what is coarse, and small maps that have been old for so long that it can be seen.
     fn tell_unfinished(&self, now: f64) {
-        let engine = self.engine.as_ref();
-        let mut what = engine.map(Drawer::unfinished).unwrap_or_default();
-        what.strip &= self.beat.waits_for(now) > LATE_MS;
-        if self.state.unfinished.get_untracked() != what {
-            self.state.unfinished.set(what);
+        let Some(engine) = &self.engine else {
+            return;
+        };
+        let (coarse, waits) = engine.unfinished();
+        let late = waits && self.beat.waits_for(now) > LATE_MS;
+        let state = self.state;
+        if state.coarse.get_untracked() != coarse {
+            state.coarse.set(coarse);
+        }
+        if state.strip_late.get_untracked() != late {
+            state.strip_late.set(late);
         }
     }
 

@@ -61,7 +61,7 @@ pub fn Legend() -> View {
     let table = part(app, table);
     let ends = memo(move || {
         // The range of a coarse map is not known; that of the last one is not its own.
-        let coarse = app.unfinished.get().map.is_some();
+        let coarse = app.coarse.get().is_some();
         let drawn = app.report.with(|report| report.map_range);
         let drawn = drawn.filter(|_| !coarse);
         app.scene.with(|scene| ends(scene, drawn))
@@ -72,7 +72,7 @@ pub fn Legend() -> View {
         [lo, hi].map(|end| number::fixed(lang.get(), end, 3))
     };
     let coarse = move || {
-        let share = app.unfinished.get().map?;
+        let (share, _) = app.coarse.get()?;
         let share = number::per_hundred(lang.get(), &share.to_string());
         Some(words::COARSE.fill(lang.get(), &[("share", &share)]))
     };
@@ -84,7 +84,7 @@ pub fn Legend() -> View {
     let label = move || {
         let [lo, hi] = ends();
         let ends = words::LEGEND.fill(lang.get(), &[("lo", &lo), ("hi", &hi)]);
-        coarse().map_or(ends.clone(), |coarse| format!("{ends} · {coarse}"))
+        ends + " " + &coarse().unwrap_or_default()
     };
     view! {
         <div class="legend" role="img" aria-label=label>

@@ -203,7 +203,7 @@ impl Loader {
                 match blobs.first() {
                     _ if self.run.get() != run => return Err(Problem::LoadCancelled),
                     Some(blob) if blob.len() == bytes.len() => bytes.copy_from_slice(blob),
-                    _ => return Err(broken("synthetic", "a piece is missing")),
+                    _ => return Err(broken("synthetic", "numbers are missing")),
                 }
                 at += 1;
             }

@@ -13,7 +13,7 @@ use crate::engine::{FrameReport, MapValues};
 /// The engine, and its end of the wire.
 #[derive(Default)]
 pub struct Painter {
-    wire: Wire,
+    wire: Wire<true>,
     engine: CpuEngine,
     /// Large tensors of the Frame that comes next.
     tensors: Vec<Blob>,

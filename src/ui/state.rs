@@ -24,8 +24,10 @@ pub struct AppState {
     pub engine: RwSignal<EngineState>,
     /// Numbers of the newest finished frame.
     pub report: RwSignal<FrameReport>,
-    /// What of the pictures on screen is not of the newest Frame, or not whole.
-    pub unfinished: RwSignal<Unfinished>,
+    /// While the large map is coarse: how much of it is there, of how much.
+    pub coarse: RwSignal<Option<(u32, u32)>>,
+    /// Small maps on screen have been those of an older Frame for a while.
+    pub strip_late: RwSignal<bool>,
     /// Facts of the chosen head for the Scene they were computed from; `None` until the first.
     pub summary: RwSignal<Option<(Scene, Arc<Summary>)>>,
     /// Worked numbers of the hovered or locked cell.
@@ -53,7 +55,8 @@ impl AppState {
             layer: RwSignal::default(),
             engine: RwSignal::default(),
             report: RwSignal::default(),
-            unfinished: RwSignal::default(),
+            coarse: RwSignal::default(),
+            strip_late: RwSignal::default(),
             summary: RwSignal::default(),
             cell: RwSignal::default(),
             hover: RwSignal::default(),
@@ -136,15 +139,6 @@ pub struct LoadedLayer {
     pub layer: Arc<Layer>,
     /// One label per token.
     pub tokens: Arc<[String]>,
-}
-
-/// What of the pictures on screen is not of the newest Frame, or not whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unfinished {
-    /// The large map is coarse; so many percent of it are there.
-    pub map: Option<u8>,
-    /// Small maps are of an older Frame.
-    pub strip: bool,
 }
 
 /// Which engine draws. From the first answer on there always is one.

@@ -18,7 +18,7 @@ pub fn Status() -> View {
     let Derived { lang, sizes, .. } = Derived::get();
     let time = move || {
         // Of a coarse map there is no time yet.
-        let coarse = app.unfinished.get().map.is_some();
+        let coarse = app.coarse.get().is_some();
         let ms = app.report.with(|report| report.gpu_ms);
         ms.filter(|_| !coarse).map_or_else(
             || "–".to_owned(),

@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::layout::strip::{GAP, StripGrid};
-use crate::ui::derived::Derived;
+use crate::ui::derived::{Derived, t};
 use crate::ui::driver::{self, CanvasSlot};
 use crate::ui::markup::{View, each, view};
 use crate::ui::memo::{Memo, effect, memo};
@@ -62,20 +62,13 @@ pub fn Strip(
             </button>
         }
     };
-    let late = memo(move || app.unfinished.get().strip);
-    let label = move || {
-        let text = if late.get() {
-            words::HEADS_LATE
-        } else {
-            words::HEADS
-        };
-        text.pick(lang.get())
-    };
     view! {
         <div
-            class=move || if late.get() { "strip is-late" } else { "strip" }
+            class="strip"
             role="group"
-            aria-label=label
+            aria-label=t(words::HEADS)
+            // Small maps of an older picture are pale.
+            aria-busy=move || app.strip_late.get().to_string()
             style:width=move || pixels(grid.get().size().0)
             style:height=move || pixels(grid.get().size().1)
         >

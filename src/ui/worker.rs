@@ -238,7 +238,7 @@ impl Client {
             return;
         };
         let answer = Answer::from_text(&message)
-            .unwrap_or_else(|| Answer::Failed(format!("answer not understood: {message}")));
+            .unwrap_or_else(|| Answer::Failed("not understood".to_owned()));
         if let Some(sender) = self.inner.borrow_mut().take(number) {
             let _ = sender.send((answer, blobs));
         }
@@ -294,10 +294,7 @@ pub fn answer_with(mut answer: impl FnMut(Ask, Vec<Blob>) -> Reply + 'static) ->
             return;
         };
         let (answer, blobs) = Ask::from_text(&message).map_or_else(
-            || {
-                let why = format!("question not understood: {message}");
-                (Answer::Failed(why), Vec::new())
-            },
+            || (Answer::Failed("not understood".to_owned()), Vec::new()),
             |ask| answer(ask, blobs),
         );
         // A page that cannot be answered is gone.

@@ -49,7 +49,7 @@ pub fn blank() -> Frame {
 }
 
 /// Walks through everything that a Frame is.
-pub fn travel(w: &mut Wire, frame: &mut Frame, targets: &mut Targets) {
+pub fn travel<const READ: bool>(w: &mut Wire<READ>, frame: &mut Frame, targets: &mut Targets) {
     let Frame {
         layer: whole_layer,
         config,
@@ -85,7 +85,7 @@ pub fn travel(w: &mut Wire, frame: &mut Frame, targets: &mut Targets) {
     w.real(hatch_step);
 }
 
-fn numbers(w: &mut Wire, config: &mut Config) {
+fn numbers<const READ: bool>(w: &mut Wire<READ>, config: &mut Config) {
     let Config {
         visibility,
         scale,
@@ -121,7 +121,7 @@ fn numbers(w: &mut Wire, config: &mut Config) {
     }
 }
 
-fn auxiliary(w: &mut Wire, s: &mut Option<ScoreBias>) {
+fn auxiliary<const READ: bool>(w: &mut Wire<READ>, s: &mut Option<ScoreBias>) {
     let mut curve = match s {
         Some(ScoreBias::Curve(curve)) => Some(Tensor {
             shape: vec![curve.len()],
@@ -135,14 +135,18 @@ fn auxiliary(w: &mut Wire, s: &mut Option<ScoreBias>) {
     };
     w.maybe(&mut curve);
     w.maybe(&mut dense);
-    if w.reading {
+    if READ {
         *s = curve
             .map(|curve| ScoreBias::Curve(curve.data))
             .or(dense.map(ScoreBias::Dense));
     }
 }
 
-fn factors(w: &mut Wire, score: &mut Option<Arc<ScoreFactors>>, out: &mut Option<Arc<OutFactors>>) {
+fn factors<const READ: bool>(
+    w: &mut Wire<READ>,
+    score: &mut Option<Arc<ScoreFactors>>,
+    out: &mut Option<Arc<OutFactors>>,
+) {
     let mut numbers = [
         score.as_ref().map_or(0, |f| f.id) as f64,
         out.as_ref().map_or(0, |f| f.id) as f64,
@@ -165,7 +169,7 @@ fn factors(w: &mut Wire, score: &mut Option<Arc<ScoreFactors>>, out: &mut Option
     for tensor in &mut all {
         w.maybe(tensor);
     }
-    if w.reading {
+    if READ {
         let [q, k, w_1, w_2, sigma] = all;
         *score = q
             .zip(k)

@@ -8,10 +8,10 @@ use super::travel::none;
 use super::wire::Wire;
 
 /// All of a layer, unless it went over already.
-pub fn layer(w: &mut Wire, whole: &mut Arc<Layer>) {
+pub fn layer<const READ: bool>(w: &mut Wire<READ>, whole: &mut Arc<Layer>) {
     let same = w.layer.as_ref().is_some_and(|kept| kept.id == whole.id);
     if w.flag(same) {
-        if w.reading {
+        if READ {
             w.broken |= w.layer.is_none();
             *whole = w.layer.clone().unwrap_or_else(|| whole.clone());
         }
@@ -40,7 +40,7 @@ pub fn layer(w: &mut Wire, whole: &mut Arc<Layer>) {
         w.size(head);
     }
     let hidden = w.flag(matches!(input, Input::Hidden { .. }));
-    if w.reading && hidden {
+    if READ && hidden {
         *input = Input::Hidden {
             x: none(),
             w_q: None,
@@ -75,7 +75,7 @@ pub fn layer(w: &mut Wire, whole: &mut Arc<Layer>) {
     for tensor in [&mut w_1, &mut w_2, &mut bias] {
         w.maybe(tensor);
     }
-    if w.reading {
+    if READ {
         *output = match (kind, w_1, w_2) {
             (1, Some(weight), _) => Output::Full(Linear { weight, bias }),
             (2, Some(w_1), Some(w_2)) => Output::Factors { w_1, w_2, bias },
@@ -87,7 +87,7 @@ pub fn layer(w: &mut Wire, whole: &mut Arc<Layer>) {
         data: mask.iter().map(|&seen| f32::from(seen)).collect(),
     });
     w.maybe(&mut cells);
-    if w.reading {
+    if READ {
         *mask = cells.map(|cells| cells.data.iter().map(|&seen| seen as u8).collect());
         *whole = Arc::new(layer);
     }

@@ -14,8 +14,8 @@ const COLORS: Colors = Colors {
 };
 
 /// The large map, the strip and the output.
-pub fn views(
-    w: &mut Wire,
+pub fn views<const READ: bool>(
+    w: &mut Wire<READ>,
     map: &mut Option<MapView>,
     strip: &mut Option<StripView>,
     output: &mut Option<OutputView>,
@@ -67,7 +67,7 @@ pub fn views(
     }
 }
 
-fn colors(w: &mut Wire, colors: &mut Colors) {
+fn colors<const READ: bool>(w: &mut Wire<READ>, colors: &mut Colors) {
     let Colors {
         table,
         range,

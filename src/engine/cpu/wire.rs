@@ -9,15 +9,15 @@ use crate::engine::Frame;
 use super::engine::Targets;
 use super::travel::{blank, none, travel};
 
-/// One end of the way. Both ends keep what has gone over it and walk through a Frame alike:
-/// [`travel`] is the only description of the order.
+/// One end of the way: the one that reads, or the one that writes, so that neither module holds the
+/// other's half. Both keep what has gone over it and walk through a Frame alike: [`travel`] is the
+/// only description of the order.
 #[derive(Default)]
-pub struct Wire {
+pub struct Wire<const READ: bool> {
     /// Tensors by their place in the Frame.
     pub(super) kept: Vec<Option<Tensor>>,
     pub(super) place: usize,
     pub(super) layer: Option<Arc<Layer>>,
-    pub(super) reading: bool,
     numbers: Vec<f64>,
     next: usize,
     /// Tensors that go over, and those that came, last first.
@@ -39,18 +39,18 @@ pub struct Packed {
 impl Packed {
     /// All of it as blobs of bytes, the numbers first.
     pub fn into_blobs(self) -> Vec<Vec<u8>> {
-        let tensors = self
-            .tensors
-            .iter()
-            .map(|t| bytemuck::cast_slice(t).to_vec());
-        std::iter::once(self.numbers).chain(tensors).collect()
+        let mut blobs = vec![self.numbers];
+        for tensor in &self.tensors {
+            blobs.push(bytemuck::cast_slice(tensor).to_vec());
+        }
+        blobs
     }
 }
 
-impl Wire {
+impl Wire<false> {
     /// The Frame and its targets, to be sent.
     pub fn pack(&mut self, frame: &Frame, targets: Targets) -> Packed {
-        (self.reading, self.place) = (false, 0);
+        self.place = 0;
         self.numbers.clear();
         self.sent.clear();
         let (mut frame, mut targets) = (frame.clone(), targets);
@@ -60,10 +60,12 @@ impl Wire {
             tensors: std::mem::take(&mut self.sent),
         }
     }
+}
 
+impl Wire<true> {
     /// The Frame of such blobs; `None` when they are none, or do not follow on those before.
     pub fn unpack(&mut self, mut blobs: Vec<Vec<u8>>) -> Option<(Frame, Targets)> {
-        (self.reading, self.place, self.next) = (true, 0, 0);
+        (self.place, self.next) = (0, 0);
         blobs.reverse();
         self.numbers = bytemuck::pod_collect_to_vec(&blobs.pop()?);
         self.came = blobs;
@@ -76,9 +78,11 @@ impl Wire {
         }
         whole.then_some((frame, targets))
     }
+}
 
+impl<const READ: bool> Wire<READ> {
     pub(super) fn number(&mut self, n: &mut f64) {
-        if self.reading {
+        if READ {
             *n = self.numbers.get(self.next).copied().unwrap_or(0.0);
             self.next += 1;
         } else {
@@ -123,7 +127,7 @@ impl Wire {
         new: impl FnOnce() -> T,
     ) -> Option<&'a mut T> {
         let there = self.flag(at.is_some());
-        if self.reading {
+        if READ {
             *at = there.then(new);
         }
         at.as_mut()
@@ -155,7 +159,7 @@ impl Wire {
         let kept = self.kept[place].as_ref();
         let same = kept.is_some_and(|kept| Arc::ptr_eq(&kept.data, &tensor.data));
         if self.flag(same) {
-            if self.reading {
+            if READ {
                 self.broken |= self.kept[place].is_none();
                 *tensor = self.kept[place].clone().unwrap_or_else(none);
             }
@@ -168,7 +172,7 @@ impl Wire {
         for n in &mut shape {
             self.size(n);
         }
-        if self.reading {
+        if READ {
             let data: Option<Vec<f32>> = self.came.pop().map(|b| bytemuck::pod_collect_to_vec(&b));
             let there = data.and_then(|data| Tensor::new(&shape, data).ok());
             self.broken |= there.is_none();

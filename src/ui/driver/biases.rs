@@ -79,13 +79,12 @@ impl KeptBiases {
         {
             return Ok(made.clone());
         }
-        let unit = if s.dense && sizes.dense_fits() {
-            Some(self.dense(scene, layer, sizes).ok_or(OnItsWay)?)
-        } else {
-            None
-        };
-        let made = resolve::score_bias(s, sizes, |seed, sizes| {
-            unit.unwrap_or_else(|| resolve::dense_unit(seed, sizes))
+        let dense = s.dense && sizes.dense_fits();
+        let unit = dense.then(|| self.dense(scene, layer, sizes).ok_or(OnItsWay));
+        let unit = unit.transpose()?;
+        let made = resolve::score_bias(s, sizes, &|seed, sizes| match &unit {
+            Some(unit) => unit.clone(),
+            None => resolve::dense_unit(seed, sizes),
         });
         self.inner.borrow_mut().score_bias = Some((s.clone(), sizes, made.clone()));
         Ok(made)

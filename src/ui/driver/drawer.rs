@@ -5,7 +5,6 @@ use web_sys::HtmlCanvasElement;
 use super::remote::Remote;
 use crate::engine::gpu::{GpuEngine, Slot};
 use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
-use crate::ui::state::Unfinished;
 
 /// One of the two.
 pub enum Drawer {
@@ -21,11 +20,12 @@ impl Drawer {
         matches!(self, Self::Cpu(_))
     }
 
-    /// What of the pictures on screen is not of the newest Frame, or not whole. The graphics device
-    /// is not asked: what it leaves to the next animation frames is there soon.
-    pub fn unfinished(&self) -> Unfinished {
+    /// How much of the large map is there, of how much, while it is coarse; and whether small maps
+    /// are of an older Frame. The graphics device is not asked: what it leaves to the next animation
+    /// frames is there soon.
+    pub fn unfinished(&self) -> (Option<(u32, u32)>, bool) {
         match self {
-            Self::Gpu(_) => Unfinished::default(),
+            Self::Gpu(_) => (None, false),
             Self::Cpu(engine) => engine.unfinished(),
         }
     }

@@ -14,7 +14,6 @@ use crate::engine::gpu::Slot;
 use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
 use crate::ui::calc::{self, Answer, Ask, Blob, PIECE};
 use crate::ui::painter::{self, Drawn, Picture};
-use crate::ui::state::Unfinished;
 use crate::ui::worker::Client;
 
 /// Answers that may fail one after the other before the engine stops asking.
@@ -33,7 +32,7 @@ type Shared = Rc<RefCell<Inner>>;
 #[derive(Default)]
 struct Inner {
     client: Client,
-    wire: Wire,
+    wire: Wire<false>,
     canvases: [Option<HtmlCanvasElement>; 3],
     targets: Targets,
     /// Number of the newest Frame, and the Frame.
@@ -93,13 +92,12 @@ impl Remote {
         self.inner.borrow_mut().targets.sizes[slot as usize] = (width, height);
     }
 
-    /// What of the pictures on screen is not of the newest Frame, or not whole.
-    pub fn unfinished(&self) -> Unfinished {
+    /// How much of the large map is there, of how much, while it is coarse; and whether small maps
+    /// are of an older Frame.
+    pub fn unfinished(&self) -> (Option<(u32, u32)>, bool) {
         let inner = self.inner.borrow();
-        Unfinished {
-            map: inner.progress.map(|share| (share * 100.0) as u8),
-            strip: inner.strip_waits,
-        }
+        let percent = inner.progress.map(|share| ((share * 100.0) as u32, 100));
+        (percent, inner.strip_waits)
     }
 
     /// Device pixels per CSS pixel: marks keep their size on dense screens.
