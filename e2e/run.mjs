@@ -1,5 +1,6 @@
-// Runs every test file here with Node's test runner, one after the other: two browsers at once
-// would fight for the processor. `ATTNSCOPE_TAP` names a file for the machine-readable result.
+// Runs every test file here with Node's test runner, two at a time: no test asserts a time, and each
+// waits for its browser more than it computes. `ATTNSCOPE_TAP` names a file for the
+// machine-readable result.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,7 +21,7 @@ const reporters = ['--test-reporter=spec', '--test-reporter-destination=stdout']
 if (process.env.ATTNSCOPE_TAP) {
   reporters.push('--test-reporter=tap', `--test-reporter-destination=${process.env.ATTNSCOPE_TAP}`);
 }
-const child = spawn(process.execPath, ['--test', '--test-concurrency=1', ...reporters, ...files], {
+const child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...reporters, ...files], {
   cwd: here,
   stdio: 'inherit',
 });
