@@ -170,7 +170,7 @@ for (const name of BROWSERS) {
       const fragment = 'v=1&src=sentence.2&m=window&w=3';
       await judge(await show(page, fragment), fragment);
       const seen = await page.evaluate(() => Object.fromEntries(Object.entries(window.seen).map(([key, set]) => [key, [...set]])));
-      for (const mark of seen.marks) assert.match(mark, /^coarse: \d+ % \| .* coarse: \d+ %$/);
+      for (const mark of seen.marks) assert.match(mark, /^coarse: \d+\s% \| .* coarse: \d+\s%$/);
       assert.deepEqual([seen.numbers, seen.times], [['–'], ['–']]);
       assert.ok(seen.late.every((opacity) => opacity < 0.5), seen.late.join());
       const after = await page.evaluate(() => ({
