@@ -114,7 +114,7 @@ for (const name of BROWSERS) {
       await show(page, `${listed.fragment}&panel=output`);
       const { error } = (await reference(listed.fragment)).output;
       assert.ok(error > 0.05, `rank 64 costs ${error}`);
-      const told = `${(100 * error).toFixed(1)} %`;
+      const told = `${(100 * error).toFixed(1)}\u00a0%`;
       await page.waitForFunction((text) => document.getElementById('panel').innerText.includes(text), { timeout: 30_000 }, told);
     });
 
