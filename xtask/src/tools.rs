@@ -118,8 +118,12 @@ fn cargo_tool(program: &str, krate: &str, version: &str, why: &str) -> Outcome {
     )
     .arg(root.to_string_lossy())
     .env("CARGO_TARGET_DIR", files::target().join("tools"))
-    // Tools that run for seconds need no long optimising: a third of the time of a first set-up.
-    .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
+    // Tools that run for seconds need no long optimising: a third of the time of a first set-up. What
+    // only calls other programs needs none.
+    .env(
+        "CARGO_PROFILE_RELEASE_OPT_LEVEL",
+        if krate == "trunk" { "0" } else { "1" },
+    )
     .env("CARGO_PROFILE_RELEASE_LTO", "off")
     .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
     .show()
