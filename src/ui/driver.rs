@@ -10,7 +10,7 @@ mod engines;
 mod facts;
 mod remote;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
@@ -41,6 +41,8 @@ pub use self::engines::retry_gpu;
 thread_local! {
     /// One page, one driver: every embed is a WebAssembly instance of its own.
     static DRIVER: RefCell<Option<Driver>> = const { RefCell::new(None) };
+    /// Whether a device has told something that is not looked at yet.
+    static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
 /// While the device works it is looked at so often: animation frames are too far apart for a
@@ -212,8 +214,15 @@ fn wake() {
 /// Does what an animation frame does, without one: Firefox gives no more of them once a device is
 /// gone while a picture of it was under way.
 fn at_once() {
-    // Not now: whoever tells that the device is gone may be in the middle of something.
-    set_timeout(tick, Duration::ZERO);
+    // Not now: whoever tells that the device is gone may be in the middle of something. And once for
+    // all that is told until then: a device can have many errors at a time.
+    if !TOLD.replace(true) {
+        let act = || {
+            TOLD.set(false);
+            tick();
+        };
+        set_timeout(act, Duration::ZERO);
+    }
 }
 
 /// Looks at the device until it has finished.
@@ -327,11 +336,17 @@ impl Driver {
             self.beat.slice(engine.idle());
         }
         if self.beat.report_due(engine, now) {
-            let report = engine.report();
+            let (report, asked) = (engine.report(), self.beat.engine());
             spawn_local(async move {
                 let report = report.await;
-                with(|driver| driver.beat.reported());
-                if let Ok(report) = report {
+                let newest = with(|driver| {
+                    let newest = driver.beat.engine() == asked;
+                    if newest {
+                        driver.beat.reported();
+                    }
+                    newest
+                });
+                if let (Ok(report), Some(true)) = (report, newest) {
                     state.report.set(report);
                 }
                 wake();

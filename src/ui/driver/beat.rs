@@ -79,6 +79,8 @@ pub struct Beat {
     first_seen: bool,
     pulse: Option<u32>,
     silence: u32,
+    /// How many engines have drawn before this one.
+    engines: u32,
 }
 
 impl Beat {
@@ -95,6 +97,7 @@ impl Beat {
         (self.newest, self.reported) = (0, 0);
         (self.more, self.reporting) = (false, false);
         (self.pulse, self.silence) = (None, 0);
+        self.engines += 1;
         self.changed(now);
     }
 
@@ -112,6 +115,11 @@ impl Beat {
             SILENCE
         };
         self.silence >= limit
+    }
+
+    /// Which engine draws, by its number: what an earlier one still answers is let go.
+    pub fn engine(&self) -> u32 {
+        self.engines
     }
 
     /// Whether an animation frame must be asked for.

@@ -110,14 +110,14 @@ impl KeptBiases {
                 let (_, blobs) = calculator.ask(ask, Vec::new()).await;
                 let shape = [sizes.heads, sizes.seq_len, sizes.seq_len];
                 let unit = blobs.first().and_then(|b| calc::tensor(&shape, b).ok());
+                // Without a calculator it is made here: later is better than never.
+                let unit = unit.unwrap_or_else(|| resolve::dense_unit(key.0, sizes));
                 let mut inner = kept.borrow_mut();
                 inner.asked = false;
-                if let Some(unit) = unit {
-                    inner.dense = Some((key, unit));
-                    drop(inner);
-                    super::changed();
-                    super::with(|driver| driver.facts.cell());
-                }
+                inner.dense = Some((key, unit));
+                drop(inner);
+                super::changed();
+                super::with(|driver| driver.facts.cell());
             });
         }
         None

@@ -18,7 +18,7 @@ use crate::ui::state::{AppState, EngineState};
 /// A browser that has not answered for so long may never do.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// An engine that draws no more is kept so long.
+/// A device that draws no more is kept so long.
 const RETIREMENT: Duration = Duration::from_secs(1);
 
 /// What is known about asking for a device.
@@ -169,8 +169,12 @@ fn swap(make: impl FnOnce() -> Drawer) {
         driver.beat.restart(now());
         old
     });
-    // Not while the driver is borrowed: a device tells at once that it is gone. And not while a
-    // picture is under way: Firefox would give the page no animation frame ever after.
-    set_timeout(move || drop(old), RETIREMENT);
+    // Not while the driver is borrowed: a device tells at once that it is gone.
+    match old.flatten() {
+        // And not while a picture is under way: Firefox would give the page no animation frame ever
+        // after. The CPU's engine ends now: an answer of it must not be taken for the next one's.
+        Some(Drawer::Gpu(device)) => set_timeout(move || drop(device), RETIREMENT),
+        other => drop(other),
+    }
     wake();
 }
