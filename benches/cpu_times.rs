@@ -49,7 +49,6 @@ fn kinds(base: &Frame) -> [(&'static str, Frame); 3] {
 fn main() -> Result<(), EngineError> {
     let targets = Targets {
         sizes: [(512, 512), (0, 0), (0, 0)],
-        hatch_step: 6.0,
     };
     for (id, (len, dim)) in (1u64..).zip([(24, 32), (120, 32), (512, 32), (512, 64), (2048, 32)]) {
         let mut base = frame(id, 12, len, dim);

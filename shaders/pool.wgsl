@@ -39,7 +39,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let col_end = map.col + cell_of(x + 1u, map.cols, map.texel_cols);
     let none = vec4<bool>(false);
     var pooled = Pooled(0.0, 0.0, 0.0, 0.0);
-    var keyed = false;
     for (var i0 = row0; i0 < row_end; i0 += 4u) {
         let rows = four(i0);
         let s0 = row_span(i32(rows.x), head);
@@ -47,10 +46,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let s2 = row_span(i32(rows.z), head);
         let s3 = row_span(i32(rows.w), head);
         let inside = vec4<u32>(i0) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(row_end);
-        keyed = keyed || !blind(rows.x);
-        keyed = keyed || (inside.y && !blind(rows.y));
-        keyed = keyed || (inside.z && !blind(rows.z));
-        keyed = keyed || (inside.w && !blind(rows.w));
         for (var j0 = col0; j0 < col_end; j0 += 4u) {
             let v0 = drawn(rows.x, s0, j0, col_end);
             let v1 = select(none, drawn(rows.y, s1, j0, col_end), inside.y);
@@ -69,11 +64,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if (map.pool == POOL_MEAN) {
         value = pooled.sum / max(pooled.count, 1.0);
     }
-    var share = pooled.count / f32((row_end - row0) * (col_end - col0));
+    let share = pooled.count / f32((row_end - row0) * (col_end - col0));
     if (pooled.count > 0.0) {
         widen_range(value, value);
-    } else if (!keyed) {
-        share = NO_KEY;
     }
     texels[y * map.texel_cols + x] = vec2<f32>(value, share);
 }

@@ -43,26 +43,31 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     // Scores are needed only for normalisers that are kept, and not where s alone is normalised.
     let scored = SEGMENTS != SEGMENTS_RECOMPUTED && READING != READING_PRODUCT;
     let count4 = select(0u, vec4_count(), scored);
-    let rows = four(i0);
+    let last = head.seq_len - 1u;
     let end_row = min(i0 + 4u, head.row_end);
     for (var at = i0 * head.stat_stride; at < end_row * head.stat_stride; at++) {
         stats[at] = vec2<f32>(0.0, 0.0);
     }
 
-    let s0 = row_span(i32(rows.x), head);
-    let s1 = row_span(i32(rows.y), head);
-    let s2 = row_span(i32(rows.z), head);
-    let s3 = row_span(i32(rows.w), head);
-    let block = block_span(i32(rows.x), i32(rows.w), head);
+    // Loops turn the rows through the first place: written four times they take a software adapter
+    // longer to compile, and indexed by a variable longer to run.
+    var lo4 = vec4<i32>();
+    var hi4 = vec4<i32>();
+    var prefix4 = vec4<i32>();
+    for (var n = 0u; n < 4u; n++) {
+        let span = row_span(i32(i0 + n), head);
+        lo4 = vec4<i32>(lo4.yzw, span.lo);
+        hi4 = vec4<i32>(hi4.yzw, span.hi);
+        prefix4 = vec4<i32>(prefix4.yzw, span.prefix);
+    }
+    let block = block_span(i32(i0), i32(min(i0 + 3u, last)), head);
     let prefix = u32(block.prefix);
     let lo = u32(block.lo);
     let stop = u32(max(max(block.prefix, block.hi + 1), 0));
 
     let fresh = vec2<f32>(LOWEST, 0.0);
-    var a = fresh;
-    var b = fresh;
-    var c = fresh;
-    var d = fresh;
+    // Running maximum and sum of each row.
+    var state = mat4x2<f32>(fresh, fresh, fresh, fresh);
     var nonempty = vec4<f32>(0.0);
     var count = vec4<f32>(0.0);
     var segment = 0u;
@@ -73,34 +78,35 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             j = lo; // Nothing is visible between the prefix and the window.
         }
         if (j >= segment_end || j >= stop) {
-            nonempty += vec4<f32>(flush(i0, segment, a), flush(i0 + 1u, segment, b), flush(i0 + 2u, segment, c), flush(i0 + 3u, segment, d));
+            for (var n = 0u; n < 4u; n++) {
+                nonempty = vec4<f32>(nonempty.yzw, nonempty.x + flush(i0 + n, segment, state[0]));
+                state = mat4x2<f32>(state[1], state[2], state[3], fresh);
+            }
             if (j >= stop) {
                 break;
             }
-            a = fresh;
-            b = fresh;
-            c = fresh;
-            d = fresh;
             segment = j / head.segment;
             segment_end = (segment + 1u) * head.segment;
         }
         let end = min(min(j + 4u, segment_end), stop);
-        let v0 = visible(i0, s0, j, end);
-        let v1 = visible(i0 + 1u, s1, j, end);
-        let v2 = visible(i0 + 2u, s2, j, end);
-        let v3 = visible(i0 + 3u, s3, j, end);
-        let r = scores(i0, j, count4);
-        a = absorb(a, exponents(rows.x, j, r[0]), v0);
-        b = absorb(b, exponents(rows.y, j, r[1]), v1);
-        c = absorb(c, exponents(rows.z, j, r[2]), v2);
-        d = absorb(d, exponents(rows.w, j, r[3]), v3);
-        let one = vec4<f32>(1.0);
-        let zero = vec4<f32>(0.0);
-        count += vec4<f32>(sum4(select(zero, one, v0)), sum4(select(zero, one, v1)), sum4(select(zero, one, v2)), sum4(select(zero, one, v3)));
+        var r = scores(i0, j, count4);
+        for (var n = 0u; n < 4u; n++) {
+            let span = RowSpan(prefix4.x, lo4.x, hi4.x);
+            let seen = visible(i0 + n, span, j, end);
+            let row = min(i0 + n, last);
+            let next = absorb(state[0], exponents(row, j, r[0]), seen);
+            state = mat4x2<f32>(state[1], state[2], state[3], next);
+            count = vec4<f32>(count.yzw, count.x + sum4(select(vec4<f32>(0.0), vec4<f32>(1.0), seen)));
+            r = mat4x4<f32>(r[1], r[2], r[3], r[0]);
+            lo4 = lo4.yzwx;
+            hi4 = hi4.yzwx;
+            prefix4 = prefix4.yzwx;
+        }
         j = end;
     }
-    finish(i0, nonempty.x, count.x);
-    finish(i0 + 1u, nonempty.y, count.y);
-    finish(i0 + 2u, nonempty.z, count.z);
-    finish(i0 + 3u, nonempty.w, count.w);
+    for (var n = 0u; n < 4u; n++) {
+        finish(i0 + n, nonempty.x, count.x);
+        nonempty = nonempty.yzwx;
+        count = count.yzwx;
+    }
 }

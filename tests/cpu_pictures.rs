@@ -27,10 +27,7 @@ fn both(
     frame: &Frame,
     sizes: [(u32, u32); 3],
 ) -> Vec<(Slot, Picture, Vec<u8>)> {
-    let targets = Targets {
-        sizes,
-        hatch_step: 6.0,
-    };
+    let targets = Targets { sizes };
     let mut cpu = CpuEngine::default();
     cpu.draw(frame, targets).unwrap();
     while cpu.step() {}
@@ -277,7 +274,6 @@ fn long_maps_come_coarse_first_and_make_way() {
     base.map = Some(whole_map(&long.layer, 5, Quantity::Weights));
     let targets = Targets {
         sizes: [(128, 128), (0, 0), (0, 0)],
-        hatch_step: 6.0,
     };
     let mut whole = CpuEngine::default();
     whole.draw(&base, targets).unwrap();
@@ -383,7 +379,6 @@ fn a_change_computes_no_more_than_it_must_and_all_of_it() {
         next(&|f| f.config.segment = Some(2));
         let targets = Targets {
             sizes: [(40, 40), (50, 20), (30, 30)],
-            hatch_step: 6.0,
         };
         for (at, frame) in chain.iter().enumerate() {
             engine.draw(frame, targets).unwrap();

@@ -14,7 +14,6 @@ use support::{frame, output, strip, whole_map};
 
 const TARGETS: Targets = Targets {
     sizes: [(640, 480), (0, 0), (3, 8192)],
-    hatch_step: 7.5,
 };
 
 fn frames() -> Vec<Frame> {

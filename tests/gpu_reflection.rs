@@ -156,7 +156,7 @@ fn twins() -> Vec<(Shader, Twin)> {
         ),
         (
             shaders::HEATMAP,
-            twin!(HeatmapParams: origin, size, texel_rows, texel_cols, offset, table, range, range_given, symmetric, ground, hatch_step, hatch),
+            twin!(HeatmapParams: origin, size, texel_rows, texel_cols, offset, table, range, range_given, symmetric),
         ),
     ]
 }

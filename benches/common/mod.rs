@@ -12,7 +12,6 @@ pub const COLORS: Colors = Colors {
     table: ColorTable::Cividis,
     range: None,
     ground: [255, 255, 255],
-    hatch: [160, 160, 160],
 };
 
 /// Numbers without a pattern that matters: only the time is looked at.

@@ -6,15 +6,11 @@ use wide::f32x8;
 
 use crate::lanes::LANES;
 
-/// Share of a texel whose rows see no key at all.
-pub const NO_KEY: f32 = -1.0;
-
 /// Colours per table.
 pub const STEPS: usize = 256;
 
-/// In the place of a colour: masked, and masked in a row without keys.
+/// In the place of a colour where a texel is masked: transparent.
 const MASKED: u32 = 0;
-const KEYLESS: u32 = 1;
 
 /// Smallest and largest of the values whose share is above 0.
 #[inline(never)]
@@ -123,7 +119,6 @@ impl Scale<'_> {
     fn full(&self) -> [u32; 2 * STEPS] {
         let mut all = [MASKED; 2 * STEPS];
         all[..STEPS].copy_from_slice(self.table);
-        all[STEPS + KEYLESS as usize] = KEYLESS;
         all
     }
 }
@@ -139,7 +134,6 @@ pub fn color(scale: &Scale<'_>, values: &[f32], shares: &[f32], colors: &mut [u3
     let wide = high > low;
     let last = splat(STEPS as f32 - 1.0);
     let none = splat(STEPS as f32);
-    let keyless = splat((STEPS + KEYLESS as usize) as f32);
     eight(values, shares, |at, value, share| {
         let t = if wide {
             (value - lowest) / reach
@@ -147,8 +141,7 @@ pub fn color(scale: &Scale<'_>, values: &[f32], shares: &[f32], colors: &mut [u3
             splat(0.5)
         };
         let step = (t * none).fast_max(splat(0.0)).fast_min(last);
-        let unseen = share.simd_lt(splat(0.0)).select(keyless, none);
-        let place = share.simd_gt(splat(0.0)).select(step, unseen);
+        let place = share.simd_gt(splat(0.0)).select(step, none);
         // All are whole numbers of the table after this.
         let place = place.fast_trunc_int().to_array();
         for (color, place) in colors[at..].iter_mut().zip(place) {
@@ -157,31 +150,12 @@ pub fn color(scale: &Scale<'_>, values: &[f32], shares: &[f32], colors: &mut [u3
     });
 }
 
-/// What masked pixels of one row of pixels show.
-pub struct Marks<'a> {
-    /// Ground and hatch.
-    pub colors: [u32; 2],
-    /// Whether a line that rises, or one that falls, crosses pixel x.
-    pub rising: &'a [bool],
-    /// The falling one is shown in rows without keys alone.
-    pub falling: &'a [bool],
-}
-
-/// Every pixel of a row from the colour of its texel; returns whether there was a masked one.
+/// Every pixel of a row from the colour of its texel.
 #[inline(never)]
-pub fn spread(colors: &[u32], columns: &[usize], marks: &Marks<'_>, pixels: &mut [u32]) -> bool {
-    let mut marked = false;
-    for (x, (pixel, &column)) in pixels.iter_mut().zip(columns).enumerate() {
-        let color = colors[column];
-        *pixel = if color > KEYLESS {
-            color
-        } else {
-            marked = true;
-            let line = marks.rising[x] || color == KEYLESS && marks.falling[x];
-            marks.colors[usize::from(line)]
-        };
+pub fn spread(colors: &[u32], columns: &[usize], pixels: &mut [u32]) {
+    for (pixel, &column) in pixels.iter_mut().zip(columns) {
+        *pixel = colors[column];
     }
-    marked
 }
 
 #[cfg(test)]
@@ -191,7 +165,7 @@ mod tests {
     /// Values and shares of every kind.
     fn texels(count: usize) -> (Vec<f32>, Vec<f32>) {
         let values = (0..count).map(|i| (i * 37 % 101) as f32 / 50.0 - 1.0);
-        let shares = (0..count).map(|i| [1.0, 0.0, 0.25, NO_KEY][i * 7 % 4]);
+        let shares = (0..count).map(|i| [1.0, 0.0, 0.25][i * 7 % 3]);
         (values.collect(), shares.collect())
     }
 
@@ -216,7 +190,6 @@ mod tests {
                     let t = if ends.1 > ends.0 { t } else { 0.5 };
                     let want = match share {
                         share if *share > 0.0 => table[((t * 256.0) as usize).min(255)],
-                        share if *share < 0.0 => KEYLESS,
                         _ => MASKED,
                     };
                     assert_eq!(colors[at], want, "{at} of {count} in {ends:?}");

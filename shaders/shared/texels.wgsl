@@ -6,9 +6,6 @@
 const POOL_MAX: u32 = 0u;
 const POOL_MEAN: u32 = 1u;
 
-// Share of a texel whose rows see no key at all.
-const NO_KEY: f32 = -1.0;
-
 struct MapParams {
     // The rectangle in cells.
     row: u32,

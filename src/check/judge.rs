@@ -18,7 +18,6 @@ pub const COLORS: Colors = Colors {
     table: ColorTable::Viridis,
     range: None,
     ground: [255, 255, 255],
-    hatch: [128, 128, 128],
 };
 
 /// The Frame of a case, factors included, with nothing on screen yet.

@@ -16,7 +16,6 @@ const COLORS: Colors = Colors {
     table: ColorTable::Viridis,
     range: None,
     ground: [0; 3],
-    hatch: [0; 3],
 };
 
 fn frame(heads: usize, seq_len: usize) -> Frame {

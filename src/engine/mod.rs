@@ -107,10 +107,8 @@ pub struct Colors {
     pub table: ColorTable,
     /// `None`: the range of the picture itself (symmetric about 0 for diverging tables).
     pub range: Option<(f32, f32)>,
-    /// Ground, hatch and mark colours of the theme, linear in sRGB bytes.
+    /// What lies between two maps of a picture, as sRGB bytes. Masked cells are transparent.
     pub ground: [u8; 3],
-    /// Colour of the hatch on masked cells.
-    pub hatch: [u8; 3],
 }
 
 /// Colour tables, all from published data; drawn as 256 steps.

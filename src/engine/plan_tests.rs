@@ -27,7 +27,6 @@ fn frame() -> Frame {
         table: ColorTable::Cividis,
         range: None,
         ground: [0; 3],
-        hatch: [9; 3],
     };
     let heads = tensor(&[2, 8, 4]);
     Frame {

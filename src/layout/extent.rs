@@ -2,27 +2,19 @@
 
 use crate::engine::tiles::OUTPUT_GAP;
 
-/// Edge of the map's drawing buffer that a software adapter fills in good time.
-pub const SPARING: u32 = 384;
-
 /// Cells of the pictures whose drawing buffers depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// Along the longer edge of the map.
-    pub map: u32,
+    /// Rows and columns of the map that are in sight.
+    pub map: (u32, u32),
     /// Rows and columns of the layer output, `[L, d]`.
     pub output: (u32, u32),
 }
 
-/// Pixels of an edge of the map on a software adapter, where every pixel costs as much as a cell:
-/// as many whole pixels a cell as [`SPARING`] holds, stretched by the browser (`image-rendering:
-/// pixelated`); never more than the element has, never fewer than cells if it has them.
-pub fn sparing(edge: u32, cells: u32) -> u32 {
-    let cells = cells.max(1);
-    if edge <= SPARING || cells >= SPARING {
-        return edge;
-    }
-    (SPARING / cells * cells).min(edge)
+/// Pixels of an edge of the map: one a cell, as far as the element has so many. The browser stretches
+/// them (`image-rendering: pixelated`), which costs less than drawing every pixel of the screen.
+pub fn map_pixels(edge: u32, cells: u32) -> u32 {
+    edge.min(cells.max(1))
 }
 
 /// Texels for `cells` cells on at most `pixels` pixels: as many as fit when each takes equally many
@@ -38,8 +30,8 @@ pub fn output_texels(cells: (u32, u32), width: u32, height: u32) -> (u32, u32) {
     (even(cells.0, half), even(cells.1, width))
 }
 
-/// The drawing buffer of the output maps on a software adapter: a pixel a texel.
-pub fn sparing_output(extent: (u32, u32), cells: (u32, u32)) -> (u32, u32) {
+/// The drawing buffer of the output maps: a pixel a texel.
+pub fn output_pixels(extent: (u32, u32), cells: (u32, u32)) -> (u32, u32) {
     let (rows, cols) = output_texels(cells, extent.0, extent.1);
     (cols.min(extent.0), (2 * rows + OUTPUT_GAP).min(extent.1))
 }
@@ -49,12 +41,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sparing_map_has_whole_pixels_a_cell() {
-        assert_eq!(sparing(600, 120), 360);
-        assert_eq!(sparing(600, 24), 384);
-        assert_eq!(sparing(300, 24), 300);
-        assert_eq!(sparing(600, 512), 600);
-        assert_eq!(sparing(0, 0), 0);
+    fn a_map_has_a_pixel_a_cell_while_there_is_room() {
+        assert_eq!(map_pixels(600, 120), 120);
+        assert_eq!(map_pixels(600, 65_536), 600);
+        assert_eq!(map_pixels(0, 24), 0);
+        assert_eq!(map_pixels(600, 0), 1);
     }
 
     #[test]
@@ -70,7 +61,7 @@ mod tests {
     fn the_buffer_of_the_outputs_holds_its_own_texels() {
         for extent in [(293, 206), (586, 412), (1, 3), (200, 90)] {
             for cells in [(24, 384), (120, 384), (512, 384), (1, 1)] {
-                let (width, height) = sparing_output(extent, cells);
+                let (width, height) = output_pixels(extent, cells);
                 assert!(width <= extent.0 && height <= extent.1);
                 let texels = output_texels(cells, width, height);
                 assert_eq!(

@@ -3,8 +3,8 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use crate::layout::zoom;
-use crate::scene::{Control, Rect};
+use crate::layout::{keyless, zoom};
+use crate::scene::{Control, Rect, Scene};
 use crate::ui::axis::Axis;
 use crate::ui::controls::is_shown;
 use crate::ui::derived::{Derived, part, t};
@@ -44,10 +44,12 @@ pub fn Board() -> View {
     });
     let pointer = Pointer::new(node);
     let table = RwSignal::new(false);
+    // Before there is a picture nothing is masked, so nothing is hatched.
+    let drawn = memo(move || app.report.with(|report| report.frame > 0));
     view! {
         <Toolbar view=view pointer=pointer table=table />
         <div class="stage" class:has-strip=move || heads.get()>
-            <div class="plot" node_ref=plot>
+            <div class="plot" class:is-drawn=move || drawn.get() node_ref=plot>
                 <p class="axis-title axis-title-k">{t(words::KEY_AXIS)}</p>
                 <p class="axis-title axis-title-q">
                     <span>{t(words::QUERY_AXIS)}</span>
@@ -55,6 +57,7 @@ pub fn Board() -> View {
                 <Axis rows=false extent=memo(move || extent.get().0) />
                 <Axis rows=true extent=memo(move || extent.get().1) />
                 <div class="map" node_ref=frame>
+                    <Keyless />
                     <MapCanvas node=node pointer=pointer />
                 </div>
                 <Show when=move || heads.get()>
@@ -66,6 +69,24 @@ pub fn Board() -> View {
         <Show when=move || table.get()>
             <Table open=table />
         </Show>
+    }
+}
+
+/// Crossed hatch under the rows of the map that see no key.
+#[component(transparent)]
+fn Keyless() -> View {
+    let app = AppState::get();
+    let Derived { rect, sizes, .. } = Derived::get();
+    let visibility = part(app, Scene::visibility);
+    let runs = memo(move || {
+        visibility.with(|visibility| keyless::runs(visibility, rect.get(), sizes.get().seq_len))
+    });
+    view! {
+        <span
+            class="keyless"
+            hidden=move || runs.with(Vec::is_empty)
+            style:mask-image=move || runs.with(|runs| keyless::gradient(runs))
+        ></span>
     }
 }
 

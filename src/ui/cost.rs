@@ -7,6 +7,7 @@ use crate::scene::{Lang, Mechanism, Scene};
 use crate::ui::derived::{self, Derived, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, memo};
+use crate::ui::quiet::Quiet;
 use crate::ui::state::AppState;
 use crate::words::language::COLON;
 use crate::words::{Text, number, side as words};
@@ -93,6 +94,7 @@ pub fn Cost() -> View {
     };
     view! {
         <p class="hint">{intro}</p>
+        <Quiet text=sentence(counted) />
         <table class="numbers cost">
             <thead>
                 <tr>
@@ -216,11 +218,35 @@ fn both(counted: &Counted, of: fn(&Flops) -> f64) -> (f64, f64) {
 
 /// The change in percent; nothing where there is none.
 fn ratio(lang: Lang, full: f64, now: f64) -> String {
-    if full <= 0.0 || (now - full).abs() < full * 5e-4 {
+    let Some(change) = change(full, now) else {
         return "=".to_owned();
-    }
-    let change = (now / full - 1.0) * 100.0;
+    };
+    let change = change * 100.0;
     let sign = if change > 0.0 { "+" } else { "" };
     let change = number::fixed(lang, change, 0);
     number::per_hundred(lang, &format!("{sign}{change}"))
+}
+
+/// The change as a share of `full`; `None` where there is none to speak of.
+fn change(full: f64, now: f64) -> Option<f64> {
+    (full > 0.0 && (now - full).abs() >= full * 5e-4).then(|| now / full - 1.0)
+}
+
+/// What the mask and the ranks do to the work, in words.
+fn sentence(counted: Memo<Counted>) -> Memo<String> {
+    let lang = Derived::get().lang;
+    memo(move || {
+        let lang = lang.get();
+        let (full, now) = both(&counted.get(), Flops::total);
+        let change = change(full, now);
+        let text = match change {
+            None => words::COST_SENTENCE_SAME,
+            Some(less) if less < 0.0 => words::COST_SENTENCE_LESS,
+            Some(_) => words::COST_SENTENCE_MORE,
+        };
+        let [full, now] =
+            [full, now].map(|flop| format!("{}FLOP", number::engineering(lang, flop)));
+        let change = number::percent_fine(lang, change.unwrap_or(0.0).abs());
+        text.fill(lang, &[("full", &full), ("now", &now), ("change", &change)])
+    })
 }

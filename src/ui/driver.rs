@@ -292,7 +292,7 @@ impl Driver {
                 .scene
                 .with_untracked(|scene| scene.rect(layer.seq_len));
             Some(Cells {
-                map: rect.rows.max(rect.cols),
+                map: (rect.rows, rect.cols),
                 output: (layer.seq_len as u32, layer.model_dim() as u32),
             })
         });

@@ -25,6 +25,7 @@ pub mod painter;
 pub mod pointer;
 pub mod problem;
 pub mod problems;
+pub mod quiet;
 pub mod reach;
 pub mod sentence;
 pub mod share;

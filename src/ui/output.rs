@@ -12,6 +12,7 @@ use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver::{self, CanvasSlot};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, effect, memo};
+use crate::ui::quiet::Quiet;
 use crate::ui::state::AppState;
 use crate::words::{number, side as words};
 
@@ -49,6 +50,7 @@ pub fn Output() -> View {
     };
     view! {
         <p class="hint">{t(words::OUT_INTRO)}</p>
+        <Quiet text=sentence(app, rank) />
         <figure class="output">
             <span class="output-name">
                 {move || words::OUT_LOW.fill(lang.get(), &[("r", &rank.get().to_string())])}
@@ -165,12 +167,9 @@ fn Errors(
 ) -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let kept = move || {
-        app.sigma
-            .with(|sigma| energy_kept(sigma, rank.get() as usize))
-    };
     let dash = || "–".to_owned();
-    let energy = move || kept().map_or_else(dash, |share| number::percent_fine(lang.get(), share));
+    let energy =
+        move || kept(app, rank).map_or_else(dash, |share| number::percent_fine(lang.get(), share));
     let error_w = move || {
         app.sigma.with(|sigma| {
             if sigma.is_empty() {
@@ -183,25 +182,10 @@ fn Errors(
         })
     };
     let error_y = move || {
-        let rank = rank.get() as usize;
-        app.report.with(|report| {
-            app.sigma.with(|sigma| {
-                let energies = &report.component_energy;
-                if sigma.is_empty() || sigma.len() != energies.len() {
-                    return dash();
-                }
-                let total = f64::from(report.output_energy);
-                number::percent_fine(
-                    lang.get(),
-                    low_rank::output_error(sigma, energies, total, rank),
-                )
-            })
-        })
+        error_y(app, rank).map_or_else(dash, |error| number::percent_fine(lang.get(), error))
     };
     let params = move || {
-        let (d, r) = (u64::from(sizes.get().model_dim()), u64::from(rank.get()));
-        let full = d * d;
-        let now = if r >= d { full } else { 2 * d * r };
+        let [now, full] = parameters(sizes.get().model_dim(), rank.get());
         let count = |n| number::count(lang.get(), n);
         format!("{} / {}", count(now), count(full))
     };
@@ -232,4 +216,57 @@ fn Errors(
         </table>
         <p class="aside">{half}</p>
     }
+}
+
+/// Share of W_O's energy that is kept; `None` until σ is known.
+fn kept(app: AppState, rank: Memo<u32>) -> Option<f64> {
+    let rank = rank.get() as usize;
+    app.sigma.with(|sigma| energy_kept(sigma, rank))
+}
+
+/// Relative error of Y; `None` until its energies are known.
+fn error_y(app: AppState, rank: Memo<u32>) -> Option<f64> {
+    let rank = rank.get() as usize;
+    app.report.with(|report| {
+        app.sigma.with(|sigma| {
+            let energies = &report.component_energy;
+            let known = !sigma.is_empty() && sigma.len() == energies.len();
+            let total = f64::from(report.output_energy);
+            known.then(|| low_rank::output_error(sigma, energies, total, rank))
+        })
+    })
+}
+
+/// Parameters of W_O at rank `r` of `d`, and of the whole.
+fn parameters(d: u32, r: u32) -> [u64; 2] {
+    let (d, r) = (u64::from(d), u64::from(r));
+    let full = d * d;
+    [if r >= d { full } else { 2 * d * r }, full]
+}
+
+/// What the rank does, in words; empty until it is known.
+fn sentence(app: AppState, rank: Memo<u32>) -> Memo<String> {
+    let Derived { lang, sizes, .. } = Derived::get();
+    memo(move || {
+        let (lang, d, r) = (lang.get(), sizes.get().model_dim(), rank.get());
+        if r >= d {
+            return words::OUT_SENTENCE_FULL.pick(lang).to_owned();
+        }
+        let (Some(energy), Some(error)) = (kept(app, rank), error_y(app, rank)) else {
+            return String::new();
+        };
+        let [now, full] = parameters(d, r).map(|n| number::count(lang, n));
+        let [energy, error] = [energy, error].map(|share| number::percent_fine(lang, share));
+        words::OUT_SENTENCE.fill(
+            lang,
+            &[
+                ("r", &r.to_string()),
+                ("d", &d.to_string()),
+                ("error", &error),
+                ("energy", &energy),
+                ("now", &now),
+                ("full", &full),
+            ],
+        )
+    })
 }

@@ -75,7 +75,7 @@ impl CpuEngine {
             return None;
         }
         let mut picture = Picture::new((width, height), colors.ground);
-        let mut palette = Palette::new(colors, self.targets.hatch_step);
+        let mut palette = Palette::new(colors);
         for (viewport, texels, range) in tiles {
             palette.spread(colors, *range);
             picture.draw(*viewport, texels, &palette);

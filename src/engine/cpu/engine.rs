@@ -28,13 +28,11 @@ pub(super) struct Shown {
     done: Done,
 }
 
-/// Sizes in pixels of the three pictures, and pixels from one hatch line to the next.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Sizes in pixels of the three pictures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
     /// Width and height by [`Slot`](crate::engine::gpu::Slot); zero is not drawn.
     pub sizes: [(u32, u32); 3],
-    /// Pixels from one hatch line to the next.
-    pub hatch_step: f32,
 }
 
 /// The engine. It does nothing by itself: [`CpuEngine::step`] does one piece.

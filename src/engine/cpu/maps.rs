@@ -8,12 +8,11 @@ use super::engine::{BUDGET, CpuEngine, Shown};
 use super::rows::{GROUP, Head};
 use super::texels::{Cells, Texels};
 
-/// Where the making of texels stands: next row of cells, texel row, whether a key was seen in it.
+/// Where the making of texels stands: next row of cells, texel row.
 #[derive(Clone, Copy)]
 pub struct Cursor {
     row: usize,
     y: usize,
-    keyed: bool,
 }
 
 impl CpuEngine {
@@ -102,8 +101,7 @@ impl CpuEngine {
                 for row in made {
                     cells.add(&mut texels, y, row, head.thinned);
                 }
-                let keyed = made.iter().any(|row| row.span.keys > 0);
-                cells.close(&mut texels, y, made.len(), keyed);
+                cells.close(&mut texels, y, made.len());
                 texels.repeat(y, y + step);
             }
             self.map = texels;
@@ -126,7 +124,6 @@ fn fill(
         Cursor {
             row: cells.band(rows.0 as usize).start,
             y: rows.0 as usize,
-            keyed: false,
         }
     });
     let mut buffers = head.buffers();
@@ -140,13 +137,11 @@ fn fill(
         head.make(now.row, end, &mut buffers);
         for row in &buffers[..count] {
             cells.add(texels, now.y, row, head.thinned);
-            now.keyed |= row.span.keys > 0;
             now.row += 1;
             let band = cells.band(now.y);
             if now.row == band.end {
-                cells.close(texels, now.y, band.len(), now.keyed);
+                cells.close(texels, now.y, band.len());
                 now.y += 1;
-                now.keyed = false;
                 if now.y < rows.1 as usize {
                     cells.open(texels, now.y);
                 }

@@ -1,9 +1,9 @@
 //! Texels as colours, as `shaders/heatmap.wgsl` draws them: the nearest texel or the largest of a
-//! pixel's own, hatch on masked ones.
+//! pixel's own, nothing on masked ones.
 
 use std::ops::Range;
 
-use attnscope_kernels::pixels::{self, Marks, STEPS, Scale};
+use attnscope_kernels::pixels::{self, STEPS, Scale};
 
 use crate::engine::tiles::Viewport;
 use crate::engine::{ColorTable, Colors, colors};
@@ -31,18 +31,14 @@ struct Under {
 pub struct Palette {
     table: [u32; STEPS],
     ends: (f32, f32),
-    marks: [u32; 2],
-    hatch_step: f32,
 }
 
 impl Palette {
     /// The colours that are asked for.
-    pub fn new(wanted: &Colors, hatch_step: f32) -> Self {
+    pub fn new(wanted: &Colors) -> Self {
         Self {
             table: colors::table(wanted.table).map(opaque),
             ends: (0.0, 1.0),
-            marks: [wanted.ground, wanted.hatch].map(opaque),
-            hatch_step,
         }
     }
 
@@ -57,12 +53,6 @@ impl Palette {
             }
             (None, Some(found)) => found,
         };
-    }
-
-    /// Whether a hatch line crosses a pixel with such a sum (or difference) of coordinates.
-    fn crosses(&self, at: f32) -> bool {
-        let turns = at / self.hatch_step;
-        (turns - turns.floor()) * self.hatch_step < 1.0
     }
 }
 
@@ -90,14 +80,6 @@ impl Picture {
         let lines = under(viewport.height, texels.rows);
         let (wide, high) = (columns.len(), lines.len());
         let shrunk = texels.rows > high || cols > wide;
-        // Masked: lines from lower left to upper right, through the pixels' centres. In a row without
-        // any key: crossed lines.
-        let rising: Vec<bool> = (0..wide + high)
-            .map(|sum| palette.crosses(sum as f32 + 1.0))
-            .collect();
-        let falling: Vec<bool> = (0..wide + high)
-            .map(|sum| palette.crosses(sum as f32 - high as f32))
-            .collect();
         let nearest: Vec<usize> = columns.iter().map(|column| column.at).collect();
         let scale = Scale {
             table: &palette.table,
@@ -110,7 +92,7 @@ impl Picture {
         for (y, line) in lines.iter().enumerate() {
             let start = (top + y) * self.width as usize + left;
             if before == Some(line.at) {
-                // The same texels once more, without marks.
+                // The same texels once more.
                 let above = start - self.width as usize;
                 self.pixels.copy_within(above..above + wide, start);
                 continue;
@@ -131,14 +113,8 @@ impl Picture {
                 pixels::color(&scale, values, shares, &mut found);
                 &nearest
             };
-            let marks = Marks {
-                colors: palette.marks,
-                rising: &rising[y..],
-                falling: &falling[high - y..],
-            };
-            let pixels = &mut self.pixels[start..start + wide];
-            let marked = pixels::spread(&found, which, &marks, pixels);
-            before = (!marked && !shrunk).then_some(line.at);
+            pixels::spread(&found, which, &mut self.pixels[start..start + wide]);
+            before = (!shrunk).then_some(line.at);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use attnscope_kernels::pixels::{self, NO_KEY, Pooled};
+use attnscope_kernels::pixels::{self, Pooled};
 
 use crate::engine::{MapView, Pool};
 use crate::scene::Rect;
@@ -18,7 +18,7 @@ pub struct Texels {
     pub cols: usize,
     /// Values, row by row.
     pub values: Vec<f32>,
-    /// Share of each texel's cells that are visible; [`NO_KEY`] where the rows see nothing.
+    /// Share of each texel's cells that are visible.
     pub shares: Vec<f32>,
 }
 
@@ -148,19 +148,15 @@ impl Cells {
         }
     }
 
-    /// Finishes texel row `y` of `rows` rows of cells; `keyed` when one of them sees a key.
-    pub fn close(&self, texels: &mut Texels, y: usize, rows: usize, keyed: bool) {
+    /// Finishes texel row `y` of `rows` rows of cells.
+    pub fn close(&self, texels: &mut Texels, y: usize, rows: usize) {
         let mean = self.mean;
-        if keyed && rows == 1 && self.is_crisp() {
+        if rows == 1 && self.is_crisp() {
             return; // One cell is its own mean, and counted once.
         }
         let widths = self.cols.windows(2).map(|edge| edge[1] - edge[0]);
         let (values, shares) = texels.row(y);
         for ((value, share), width) in values.iter_mut().zip(shares).zip(widths) {
-            if !keyed {
-                *share = NO_KEY;
-                continue;
-            }
             if mean {
                 *value /= share.max(1.0);
             }

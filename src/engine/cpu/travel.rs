@@ -78,11 +78,10 @@ pub fn travel<const READ: bool>(w: &mut Wire<READ>, frame: &mut Frame, targets: 
     auxiliary(w, s);
     factors(w, score_factors, out_factors);
     views(w, map, strip, output);
-    let Targets { sizes, hatch_step } = targets;
+    let Targets { sizes } = targets;
     for (width, height) in sizes {
         w.wholes([width, height]);
     }
-    w.real(hatch_step);
 }
 
 fn numbers<const READ: bool>(w: &mut Wire<READ>, config: &mut Config) {

@@ -10,7 +10,6 @@ const COLORS: Colors = Colors {
     table: ColorTable::Cividis,
     range: None,
     ground: [0; 3],
-    hatch: [0; 3],
 };
 
 /// The large map, the strip and the output.
@@ -72,7 +71,6 @@ fn colors<const READ: bool>(w: &mut Wire<READ>, colors: &mut Colors) {
         table,
         range,
         ground,
-        hatch,
     } = colors;
     let tables = [
         ColorTable::Cividis,
@@ -84,7 +82,7 @@ fn colors<const READ: bool>(w: &mut Wire<READ>, colors: &mut Colors) {
         w.real(low);
         w.real(high);
     }
-    for byte in ground.iter_mut().chain(hatch) {
+    for byte in ground {
         let mut n = u32::from(*byte);
         w.whole(&mut n);
         *byte = n as u8;

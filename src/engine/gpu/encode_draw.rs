@@ -111,7 +111,7 @@ impl GpuEngine {
             &self.launcher,
             slice,
             (&canvas.view(), format, timed),
-            (&colors, self.hatch_step),
+            &colors,
             &tiles,
         );
         self.canvases.push(canvas);

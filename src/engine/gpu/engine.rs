@@ -35,7 +35,6 @@ pub struct GpuEngine {
     pub(super) launcher: Launcher,
     pub(super) targets: [Option<Target>; 3],
     pub(super) shown: Option<Shown>,
-    pub(super) hatch_step: f32,
     pub(super) canvases: Vec<Canvas>,
     /// What stands in for an absent s, mask or bias.
     pub(super) dummy: wgpu::Buffer,
@@ -67,7 +66,6 @@ impl GpuEngine {
             launcher: Launcher::new(&context),
             targets: [None, None, None],
             shown: None,
-            hatch_step: 6.0,
             canvases: Vec::new(),
             dummy,
             frame: 0,

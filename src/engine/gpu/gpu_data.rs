@@ -27,9 +27,6 @@ pub const SEGMENTS_RECOMPUTED: u32 = 2;
 /// No sum is continued (`NOTHING` of `linear.wgsl`).
 pub const NOTHING: u32 = u32::MAX;
 
-/// Share of a texel whose rows see no key (`NO_KEY` of `shared/texels.wgsl`).
-pub const NO_KEY: f32 = -1.0;
-
 /// Sizes and choices of one head: `HeadParams` of `shared/params.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
@@ -202,12 +199,4 @@ pub struct HeatmapParams {
     pub range_given: u32,
     /// 1: an automatic range is made symmetric about 0.
     pub symmetric: u32,
-    /// sRGB, 0 ..= 1.
-    pub ground: [f32; 3],
-    /// Pixels from one hatch line to the next.
-    pub hatch_step: f32,
-    /// sRGB, 0 ..= 1.
-    pub hatch: [f32; 3],
-    /// Fills up to 16 bytes.
-    pub pad: f32,
 }

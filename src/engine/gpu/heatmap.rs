@@ -129,7 +129,7 @@ impl Heatmap {
         launcher: &Launcher,
         slice: &mut Slice,
         (view, format, timed): (&wgpu::TextureView, wgpu::TextureFormat, Timed),
-        (colors, hatch_step): (&Colors, f32),
+        colors: &Colors,
         tiles: &[Tile<'_>],
     ) {
         let shrunk = tiles.iter().any(Tile::is_shrunk);
@@ -139,7 +139,7 @@ impl Heatmap {
         let groups: Vec<_> = tiles
             .iter()
             .map(|tile| {
-                let params = slice.params(&tile_params(tile, colors, hatch_step));
+                let params = slice.params(&tile_params(tile, colors));
                 let tables = Span {
                     buffer: &self.tables,
                     offset: 0,
@@ -154,7 +154,7 @@ impl Heatmap {
                 launcher.bind(context, &self.layout, &args)
             })
             .collect();
-        let ground = unit(colors.ground);
+        let ground = colors.ground.map(|c| f64::from(c) / 255.0);
         let mut pass = slice
             .encoder
             .begin_render_pass(&wgpu::RenderPassDescriptor {
@@ -165,9 +165,9 @@ impl Heatmap {
                     resolve_target: None,
                     ops: wgpu::Operations {
                         load: wgpu::LoadOp::Clear(wgpu::Color {
-                            r: f64::from(ground[0]),
-                            g: f64::from(ground[1]),
-                            b: f64::from(ground[2]),
+                            r: ground[0],
+                            g: ground[1],
+                            b: ground[2],
                             a: 1.0,
                         }),
                         store: wgpu::StoreOp::Store,
@@ -192,11 +192,7 @@ impl Drop for Heatmap {
     }
 }
 
-fn unit(color: [u8; 3]) -> [f32; 3] {
-    color.map(|c| f32::from(c) / 255.0)
-}
-
-fn tile_params(tile: &Tile<'_>, colors: &Colors, hatch_step: f32) -> HeatmapParams {
+fn tile_params(tile: &Tile<'_>, colors: &Colors) -> HeatmapParams {
     let range = colors.range.unwrap_or_default();
     HeatmapParams {
         origin: [tile.viewport.x, tile.viewport.y],
@@ -208,9 +204,5 @@ fn tile_params(tile: &Tile<'_>, colors: &Colors, hatch_step: f32) -> HeatmapPara
         range: [range.0, range.1],
         range_given: u32::from(colors.range.is_some()),
         symmetric: u32::from(colors.table == ColorTable::Diverging),
-        ground: unit(colors.ground),
-        hatch_step,
-        hatch: unit(colors.hatch),
-        pad: 0.0,
     }
 }

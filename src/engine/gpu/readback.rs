@@ -312,8 +312,7 @@ fn texels(pairs: &[f32], rows: u32, cols: u32) -> MapValues {
         rows,
         cols,
         values: pairs().map(|p| p[0]).collect(),
-        // A row without keys is marked by a negative share.
-        visible: pairs().map(|p| p[1].max(0.0)).collect(),
+        visible: pairs().map(|p| p[1]).collect(),
     }
 }
 

@@ -82,7 +82,8 @@ impl Target {
             .ok_or_else(|| EngineError::Invalid("the canvas offers no format".into()))?;
         // Colours are sRGB bytes already: no conversion on the way.
         config.format = config.format.remove_srgb_suffix();
-        config.alpha_mode = wgpu::CompositeAlphaMode::Opaque;
+        // What is masked is hatched by the page behind it.
+        config.alpha_mode = wgpu::CompositeAlphaMode::PreMultiplied;
         config.width = 0;
         config.height = 0;
         Ok(Self::Surface { surface, config })

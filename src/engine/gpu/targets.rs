@@ -57,11 +57,6 @@ impl GpuEngine {
         self.targets[slot as usize] = None;
     }
 
-    /// Device pixels per CSS pixel: marks keep their size on dense screens.
-    pub fn set_pixel_ratio(&mut self, ratio: f32) {
-        self.hatch_step = 6.0 * ratio.clamp(1.0, 4.0);
-    }
-
     fn redraw(&mut self, slot: Slot) {
         if let Some(shown) = &mut self.shown {
             match slot {

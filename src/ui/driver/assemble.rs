@@ -276,12 +276,10 @@ fn map_colors(scene: &Scene, canvases: &Canvases) -> Colors {
 }
 
 fn colors(table: ColorTable, range: Option<(f32, f32)>, canvases: &Canvases) -> Colors {
-    let theme = canvases.theme();
     Colors {
         table,
         range,
-        ground: theme.ground,
-        hatch: theme.hatch,
+        ground: canvases.ground(),
     }
 }
 

@@ -8,9 +8,9 @@ use wasm_bindgen::prelude::*;
 use web_sys::{HtmlCanvasElement, ResizeObserver};
 
 use super::drawer::Drawer;
+use crate::engine::EngineError;
 use crate::engine::gpu::Slot;
-use crate::engine::{Engine, EngineError};
-use crate::layout::extent::{Cells, SPARING, sparing, sparing_output};
+use crate::layout::extent::{Cells, map_pixels, output_pixels};
 
 /// The canvases of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,17 +65,8 @@ pub struct Canvases {
     moved: bool,
     /// Pixel ratio at the last measure.
     ratio: f64,
-    /// Colours of the theme named by the root element.
-    theme: RefCell<Option<(String, ThemeColors)>>,
-}
-
-/// What the picture takes from the theme, as sRGB bytes.
-#[derive(Clone, Copy)]
-pub struct ThemeColors {
-    /// Behind everything.
-    pub ground: [u8; 3],
-    /// Hatch of masked cells.
-    pub hatch: [u8; 3],
+    /// Theme named by the root element, and its colour between two maps.
+    ground: RefCell<Option<(String, [u8; 3])>>,
 }
 
 impl Canvases {
@@ -144,7 +135,6 @@ impl Canvases {
         let ratio = window().device_pixel_ratio();
         let measure = std::mem::take(&mut self.moved) || ratio.to_bits() != self.ratio.to_bits();
         self.ratio = ratio;
-        let software = engine.capabilities().software;
         let cpu = engine.is_cpu();
         let mut any = false;
         for slot in SLOTS {
@@ -154,19 +144,12 @@ impl Canvases {
             if measure {
                 canvas.extent = canvas.pixels(ratio);
             }
+            let (width, height) = canvas.extent;
             let size = match (slot, cells) {
-                (CanvasSlot::Map, Some(cells)) if software => {
-                    let (width, height) = canvas.extent;
-                    let cells = cells.map;
-                    let fine = if cpu { cells.max(SPARING) } else { u32::MAX };
-                    (
-                        sparing(width, cells).min(fine),
-                        sparing(height, cells).min(fine),
-                    )
+                (CanvasSlot::Map, Some(Cells { map, .. })) => {
+                    (map_pixels(width, map.1), map_pixels(height, map.0))
                 }
-                (CanvasSlot::Output, Some(cells)) if software => {
-                    sparing_output(canvas.extent, cells.output)
-                }
+                (CanvasSlot::Output, Some(cells)) => output_pixels(canvas.extent, cells.output),
                 _ => canvas.extent,
             };
             if size != canvas.size && canvas.attached {
@@ -180,7 +163,6 @@ impl Canvases {
                 any = true;
             }
         }
-        engine.set_pixel_ratio(ratio as f32);
         Ok(any)
     }
 
@@ -197,24 +179,21 @@ impl Canvases {
             .is_some_and(|canvas| canvas.attached && (canvas.size.0 == 0 || canvas.size.1 == 0))
     }
 
-    /// Colours of the theme. Asking for a style makes the browser compute all of them, so they are
-    /// kept until the root element names another theme.
-    pub fn theme(&self) -> ThemeColors {
+    /// What lies between two maps in the present theme, as sRGB bytes. Asking for a style makes the
+    /// browser compute all of them, so it is kept until the root element names another theme.
+    pub fn ground(&self) -> [u8; 3] {
         let name = document()
             .document_element()
             .and_then(|root| root.get_attribute("data-theme"))
             .unwrap_or_default();
-        if let Some((kept, colors)) = &*self.theme.borrow()
+        if let Some((kept, ground)) = &*self.ground.borrow()
             && *kept == name
         {
-            return *colors;
+            return *ground;
         }
-        let colors = ThemeColors {
-            ground: self.color("--map-ground").unwrap_or([255; 3]),
-            hatch: self.color("--map-hatch").unwrap_or([200; 3]),
-        };
-        *self.theme.borrow_mut() = Some((name, colors));
-        colors
+        let ground = self.color("--map-ground").unwrap_or([255; 3]);
+        *self.ground.borrow_mut() = Some((name, ground));
+        ground
     }
 
     /// A custom property `#rrggbb`.

@@ -66,14 +66,6 @@ impl Drawer {
         Ok(())
     }
 
-    /// Device pixels per CSS pixel.
-    pub fn set_pixel_ratio(&mut self, ratio: f32) {
-        match self {
-            Self::Gpu(engine) => engine.set_pixel_ratio(ratio),
-            Self::Cpu(engine) => engine.set_pixel_ratio(ratio),
-        }
-    }
-
     fn any(&self) -> &dyn Engine {
         match self {
             Self::Gpu(engine) => &**engine,

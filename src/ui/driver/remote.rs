@@ -99,11 +99,6 @@ impl Remote {
         let percent = inner.progress.map(|share| ((share * 100.0) as u32, 100));
         (percent, inner.strip_waits)
     }
-
-    /// Device pixels per CSS pixel: marks keep their size on dense screens.
-    pub fn set_pixel_ratio(&self, ratio: f32) {
-        self.inner.borrow_mut().targets.hatch_step = 6.0 * ratio.clamp(1.0, 4.0);
-    }
 }
 
 impl Drop for Remote {
