@@ -136,6 +136,9 @@ pub struct Capabilities {
     pub timestamps: bool,
     /// Longest L that the device's limits allow.
     pub max_seq_len: u32,
+    /// Whether finished work is told of only when the device is looked at, by asking for
+    /// [`Engine::finished`]: then it is looked at often.
+    pub looked_at: bool,
 }
 
 /// Numbers of the picture, read after it was drawn and never on the way to the screen.

@@ -260,7 +260,10 @@ fn tick() {
     let outcome = with(|driver| {
         driver.beat.frame_came();
         let outcome = driver.tick(now());
-        let works = driver.engine.as_ref().is_some_and(|e| e.in_flight() > 0);
+        let works = driver
+            .engine
+            .as_ref()
+            .is_some_and(|engine| engine.capabilities().looked_at && engine.in_flight() > 0);
         if works && !std::mem::replace(&mut driver.looks, true) {
             set_timeout(look, Duration::from_millis(LOOK_MS));
         }

@@ -77,6 +77,15 @@ pub fn has_webgpu() -> bool {
     get(&gpu, "requestAdapter").is_function()
 }
 
+/// Whether the browser looks for finished work at every submit and otherwise ten times a second, too
+/// seldom for a drag: Firefox does. Where it tells by itself, an empty submit is not free.
+pub fn tells_late() -> bool {
+    #[cfg(target_arch = "wasm32")]
+    return js_sys::Reflect::has(&js_sys::global(), &"mozInnerScreenX".into()).unwrap_or(false);
+    #[cfg(not(target_arch = "wasm32"))]
+    false
+}
+
 /// A native adapter tells its name itself.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn adapter_words() -> impl Future<Output = Option<String>> {

@@ -208,6 +208,7 @@ impl Context {
             adapter: browser::adapter_name(&info, words),
             timestamps,
             max_seq_len,
+            looked_at: browser::tells_late(),
         };
         Ok(Self {
             instance,
@@ -270,9 +271,9 @@ impl Context {
     pub fn finished(&self) -> u64 {
         #[cfg(not(target_arch = "wasm32"))]
         let _ = self.device.poll(wgpu::PollType::Poll);
-        // Firefox looks at every submit and otherwise ten times a second: too seldom for a drag.
+        // Nothing is submitted: the browser looks at what is done.
         #[cfg(target_arch = "wasm32")]
-        if self.progress.in_flight.load(Ordering::Relaxed) > 0 {
+        if self.capabilities.looked_at && self.progress.in_flight.load(Ordering::Relaxed) > 0 {
             self.queue.submit([]);
         }
         self.progress.finished.load(Ordering::Relaxed)

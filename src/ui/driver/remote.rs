@@ -70,6 +70,7 @@ impl Remote {
                 software: true,
                 timestamps: true,
                 max_seq_len: u32::MAX,
+                looked_at: false,
             },
             inner: Rc::new(RefCell::new(inner)),
         }
