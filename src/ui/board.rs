@@ -57,6 +57,7 @@ pub fn Board() -> View {
                 <Axis rows=false extent=memo(move || extent.get().0) />
                 <Axis rows=true extent=memo(move || extent.get().1) />
                 <div class="map" node_ref=frame>
+                    <span class="hatch"></span>
                     <Keyless />
                     <MapCanvas node=node pointer=pointer />
                 </div>

@@ -115,6 +115,10 @@ pub fn start(state: AppState) {
         state.engine.track();
         state.strip.track();
         changed();
+        if beat::has_input() {
+            // The device works while the page brings its texts up to date.
+            turn();
+        }
     });
     effect(move || {
         state.hover.track();
@@ -257,8 +261,13 @@ fn second() {
 
 /// One animation frame.
 fn tick() {
+    with(|driver| driver.beat.frame_came());
+    turn();
+}
+
+/// One turn of the loop: what is finished is noted, what is new is drawn if there is room for it.
+fn turn() {
     let outcome = with(|driver| {
-        driver.beat.frame_came();
         let outcome = driver.tick(now());
         let works = driver
             .engine

@@ -72,6 +72,7 @@ pub fn Strip(
             style:width=move || pixels(grid.get().size().0)
             style:height=move || pixels(grid.get().size().1)
         >
+            <span class="hatch"></span>
             <canvas node_ref=canvas class="canvas" aria-hidden="true"></canvas>
             {each(move || heads.get() as usize, move |head| button(head as u32))}
         </div>

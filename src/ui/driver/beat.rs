@@ -53,6 +53,11 @@ pub fn watch_input() {
     }
 }
 
+/// Whether an input event has come that no frame shows yet.
+pub fn has_input() -> bool {
+    INPUT.with(Cell::get).is_some()
+}
+
 struct Flight {
     frame: u64,
     input: Option<f64>,
