@@ -49,7 +49,8 @@ async function firstMapOnce(browser, url) {
 /**
  * One drag over the whole slider with the real pointer: latencies of every presented frame, GPU
  * times, long tasks. Latencies count from the time stamp of the newest input event that a frame
- * shows to the animation frame that finds it finished.
+ * shows to the first turn of the page that finds it finished: an animation frame, or the input event
+ * that begins one.
  */
 async function drag(page, key) {
   const input = await page.waitForSelector(slider(key), { timeout: 30_000 });

@@ -53,8 +53,8 @@ const GPU_FLAGS = [
   '--use-vulkan=swiftshader',
 ];
 
-/** What puppeteer-core's `launch` wants for a browser, with or without WebGPU. */
-export function launchOptions(name, { gpu = true } = {}) {
+/** What puppeteer-core's `launch` wants for a browser, with or without WebGPU; `prefs` are Firefox's. */
+export function launchOptions(name, { gpu = true, prefs = {} } = {}) {
   const executablePath = find(name);
   if (!executablePath) {
     throw new Error(`no ${name} found: install it or set ${CANDIDATES[name].variable} to its program`);
@@ -69,6 +69,7 @@ export function launchOptions(name, { gpu = true } = {}) {
         // lavapipe is on the list of blocked drivers.
         'gfx.webgpu.ignore-blocklist': true,
         'intl.accept_languages': 'en-US',
+        ...prefs,
       },
     };
   }

@@ -240,30 +240,38 @@ for (const name of BROWSERS) {
   });
 }
 
-describe('wishes of the system', () => {
-  let browser;
+/** Pages of systems that wish for something: Chromium is told by its tools, Firefox by its settings. */
+const WISHES = {
+  'prefers-reduced-motion': { 'ui.prefersReducedMotion': 1 },
+  'forced-colors': { 'browser.display.document_color_use': 2 },
+};
+for (const name of BROWSERS) describe(`wishes of the system, ${name}`, () => {
+  const browsers = [];
   let server;
-  let page;
   before(async () => {
     server = await serve(DIST);
-    // Only this browser lets a test wish for them.
-    browser = await launch('chromium');
-    page = await openPage(browser, server.url, { lang: 'en' });
-    await ready(page);
-    await show(page, 'v=1&m=window&w=3&cell=3.5&lesson=window');
   });
   after(async () => {
-    await browser?.close();
+    for (const browser of browsers) await browser.close();
     await server?.close();
   });
 
-  const wish = async (name, value) => {
-    const session = await page.createCDPSession();
-    await session.send('Emulation.setEmulatedMedia', { features: [{ name, value }] });
-    assert.ok(await page.evaluate((query) => matchMedia(query).matches, `(${name}: ${value})`));
+  /** A page of a system with this wish (`null`: none), and proof that the page knows of it. */
+  const wishing = async (wish, value) => {
+    const browser = await launch(name, { prefs: WISHES[wish] });
+    browsers.push(browser);
+    const page = await openPage(browser, server.url, { lang: 'en' });
+    if (name === 'chromium' && wish) {
+      const session = await page.createCDPSession();
+      await session.send('Emulation.setEmulatedMedia', { features: [{ name: wish, value }] });
+    }
+    if (wish) assert.ok(await page.evaluate((query) => matchMedia(query).matches, `(${wish}: ${value})`), `${wish}: ${value}`);
+    await ready(page);
+    await show(page, 'v=1&m=window&w=3&cell=3.5&lesson=window');
+    return page;
   };
 
-  const openMenu = () =>
+  const openMenu = (page) =>
     page.evaluate(() => {
       document.getElementById('scenes').showPopover();
       const moving = document.getAnimations().length;
@@ -272,10 +280,9 @@ describe('wishes of the system', () => {
     });
 
   test('less motion: nothing moves', async () => {
-    await wish('prefers-reduced-motion', 'no-preference');
-    assert.ok((await openMenu()) > 0, 'a menu appears in steps where motion is welcome');
-    await wish('prefers-reduced-motion', 'reduce');
-    assert.equal(await openMenu(), 0);
+    assert.ok((await openMenu(await wishing(null))) > 0, 'a menu appears in steps where motion is welcome');
+    const page = await wishing('prefers-reduced-motion', 'reduce');
+    assert.equal(await openMenu(page), 0);
     const moving = await page.$$eval('*', (all) =>
       all.filter((node) => {
         const style = getComputedStyle(node);
@@ -287,7 +294,7 @@ describe('wishes of the system', () => {
   });
 
   test('forced colours: what is on is seen, texts have the system\'s colour, the map keeps its own', async () => {
-    await wish('forced-colors', 'active');
+    const page = await wishing('forced-colors', 'active');
     const look = (css, pseudo) =>
       page.$eval(
         css,
