@@ -86,6 +86,17 @@ impl GpuEngine {
         self.submit_and_map(staging, encoder)
     }
 
+    /// The beginnings of several buffers, one behind the other, by one submit.
+    fn fetch_all(&self, parts: &[(&wgpu::Buffer, u64)]) -> Pending {
+        let (staging, mut encoder) = self.staging(parts.iter().map(|part| part.1).sum());
+        let mut at = 0;
+        for &(buffer, size) in parts {
+            encoder.copy_buffer_to_buffer(buffer, 0, &staging, at, size);
+            at += size;
+        }
+        self.submit_and_map(staging, encoder)
+    }
+
     fn staging(&self, size: u64) -> (wgpu::Buffer, wgpu::CommandEncoder) {
         let device = &self.context.device;
         let staging = device.create_buffer(&wgpu::BufferDescriptor {
@@ -117,9 +128,9 @@ impl GpuEngine {
             return Box::pin(async { Err(lost) });
         }
         let frame = self.frame;
-        let range = self.store.get(Name::Ranges).map(|b| self.fetch(b, 0, 8));
+        let range = self.store.get(Name::Ranges).map(|b| (b, 8));
         let times = (self.timed_frame && self.launcher.queries.is_some())
-            .then(|| self.fetch(&self.launcher.resolved, 0, 16));
+            .then_some((&self.launcher.resolved, 16));
         let period = f64::from(self.context.queue.get_timestamp_period());
         let shown = self.shown.as_ref();
         let map_there = shown.is_some_and(|s| s.done.map && s.frame.map.is_some());
@@ -133,26 +144,39 @@ impl GpuEngine {
         let energies = shown
             .filter(|s| s.done.energy && s.frame.output.is_some())
             .and_then(|_| self.store.get(Name::Energies))
-            .map(|b| self.fetch(b, 0, b.size()));
+            .map(|b| (b, b.size()));
+        let parts: Vec<_> = [range, times, energies].into_iter().flatten().collect();
+        let sizes = [range, times, energies].map(|part| part.map(|(_, size)| size as usize));
+        let pending = (!parts.is_empty()).then(|| self.fetch_all(&parts));
         let dim = shown.map_or(0, |s| s.frame.layer.model_dim());
         Box::pin(async move {
             let mut report = FrameReport {
                 frame,
                 ..FrameReport::default()
             };
+            let bytes = match pending {
+                Some(pending) => pending.bytes().await?,
+                None => Vec::new(),
+            };
+            let mut rest = &bytes[..];
+            let [range, times, energies] = sizes.map(|size| {
+                let (part, others) = rest.split_at_checked(size?)?;
+                rest = others;
+                Some(part)
+            });
             if let Some(range) = range {
-                let words: Vec<u32> = bytemuck::pod_collect_to_vec(&range.bytes().await?);
+                let words: Vec<u32> = bytemuck::pod_collect_to_vec(range);
                 report.map_range = range_of(&words).filter(|_| map_there);
             }
             if let Some(times) = times {
-                let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(&times.bytes().await?);
+                let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(times);
                 report.gpu_ms = match ticks[..] {
                     [begin, end] if end >= begin => Some((end - begin) as f64 * period / 1e6),
                     _ => None,
                 };
             }
             if let Some(energies) = energies {
-                let all = numbers(&energies.bytes().await?);
+                let all = numbers(energies);
                 let (components, output) = all.split_at(split.min(all.len()));
                 report.component_energy = components.to_vec();
                 let sum: f64 = output.iter().take(dim).map(|&e| f64::from(e)).sum();

@@ -1,0 +1,83 @@
+//! What the page asks of the driver, and tells it.
+
+use std::ops::Range;
+
+use super::canvases::CanvasSlot;
+use super::drawer::Drawer;
+use super::{now, wake, with};
+use crate::attention::reference::Row;
+use crate::engine::Engine;
+use crate::ui::state::LayerState;
+use leptos::prelude::*;
+
+/// Gives the engine a canvas to draw on.
+pub fn attach(slot: CanvasSlot, canvas: web_sys::HtmlCanvasElement) {
+    with(|driver| driver.canvases.attach(slot, canvas, driver.engine.as_mut()));
+    changed();
+}
+
+/// The canvas has left the page.
+pub fn detach(slot: CanvasSlot) {
+    with(|driver| driver.canvases.detach(slot, driver.engine.as_mut()));
+}
+
+/// Stops the download of a layer; the last one stays.
+pub fn cancel_load() {
+    let loader = with(|driver| driver.loader.clone());
+    if let Some(loader) = loader {
+        loader.cancel();
+    }
+}
+
+/// Reads the cell of the inspector back from the drawn map, once the hand rests.
+pub fn read_back_cell() {
+    with(|driver| driver.facts.want_drawn());
+    wake();
+}
+
+/// Rows of the head on screen, in f64: none while q and k are on their way, of which
+/// [`AppState::rested`] tells.
+pub fn rows(rows: Range<u32>) -> Vec<Row> {
+    with(|driver| driver.facts.rows(rows)).unwrap_or_default()
+}
+
+/// Something that the picture depends on is new.
+pub fn changed() {
+    with(|driver| driver.beat.changed(now()));
+    wake();
+}
+
+/// A canvas may have another extent now.
+pub fn resized() {
+    with(|driver| driver.canvases.moved());
+    changed();
+}
+
+/// What the host API needs to know.
+pub fn with_engine<T>(ask: impl FnOnce(&mut Drawer) -> T) -> Option<T> {
+    with(|driver| driver.engine.as_mut().map(ask)).flatten()
+}
+
+/// Frames drawn so far.
+pub fn frames() -> u64 {
+    with(|driver| driver.beat.frames()).unwrap_or(0)
+}
+
+/// Takes the measured times from input event to presented frame, in ms.
+pub fn latencies() -> Vec<f64> {
+    with(|driver| driver.beat.take_latencies()).unwrap_or_default()
+}
+
+/// Whether the newest Scene is on screen with everything that belongs to it.
+pub fn is_settled() -> bool {
+    with(|driver| {
+        let state = &driver.state;
+        let layer_there = state.layer.with_untracked(|layer| match layer {
+            LayerState::Ready(_) | LayerState::Failed { .. } => true,
+            LayerState::Idle | LayerState::Loading { .. } => false,
+        });
+        let idle = driver.engine.as_ref().is_some_and(|e| e.in_flight() == 0);
+        layer_there && idle && driver.beat.at_rest() && !driver.facts.pending()
+    })
+    .unwrap_or(false)
+}
