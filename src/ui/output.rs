@@ -12,7 +12,7 @@ use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver::{self, CanvasSlot};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, effect, memo};
-use crate::ui::quiet::Quiet;
+use crate::ui::quiet::{Quiet, paced};
 use crate::ui::state::AppState;
 use crate::words::{number, side as words};
 
@@ -41,6 +41,8 @@ pub fn Output() -> View {
             d
         }
     });
+    let told = paced(rank);
+    let told = memo(move || told.get());
     let alt = move || {
         let (n, d) = (
             sizes.get().seq_len.to_string(),
@@ -53,7 +55,7 @@ pub fn Output() -> View {
         <Quiet text=sentence(app, rank) />
         <figure class="output">
             <span class="output-name">
-                {move || words::OUT_LOW.fill(lang.get(), &[("r", &rank.get().to_string())])}
+                {move || words::OUT_LOW.fill(lang.get(), &[("r", &told.get().to_string())])}
             </span>
             // The canvas may be replaced by another: what is said of it stands around it.
             <div role="img" aria-label=alt>
@@ -83,8 +85,8 @@ pub fn Output() -> View {
                 <OutputRank />
             </Show>
         </Show>
-        <Spectrum rank=rank />
-        <Errors rank=rank />
+        <Spectrum rank=rank told=told />
+        <Errors rank=told />
     }
 }
 
@@ -93,6 +95,8 @@ pub fn Output() -> View {
 fn Spectrum(
     /// r.
     rank: Memo<u32>,
+    /// r as it is spoken of.
+    told: Memo<u32>,
 ) -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
@@ -108,7 +112,7 @@ fn Spectrum(
                     ("d", &sigma.len().to_string()),
                     ("hi", &end(sigma.first())),
                     ("lo", &end(sigma.last())),
-                    ("r", &rank.get().to_string()),
+                    ("r", &told.get().to_string()),
                 ],
             )
         })
