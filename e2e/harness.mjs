@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -10,6 +11,7 @@ import puppeteer from 'puppeteer-core';
 
 import { launchOptions } from './browsers.mjs';
 import { compare } from './compare.mjs';
+import { serve } from './server.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const ROOT = dirname(here);
@@ -69,6 +71,24 @@ export async function openReady(browser, url, options) {
   const page = await openPage(browser, url, options);
   await assertComputes(page);
   return page;
+}
+
+/**
+ * For the tests of one `describe`: a server, a browser, and one page that computes. `take` gets the
+ * three before the first test; they are closed after the last.
+ */
+export function opened(name, take, options) {
+  const made = {};
+  before(async () => {
+    made.server = await serve(DIST);
+    made.browser = await launch(name);
+    made.page = await openReady(made.browser, made.server.url, options);
+    take(made);
+  });
+  after(async () => {
+    await made.browser?.close();
+    await made.server?.close();
+  });
 }
 
 /**

@@ -1,12 +1,11 @@
 // As the sources wrote it: both listings, and every point in which a listing and its text part.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
 import { compare } from './compare.mjs';
-import { assertQuiet, DESK, DIST, launch, openPage, openReady, OUT, PHONE, readMap, ready, reference, show } from './harness.mjs';
-import { serve } from './server.mjs';
+import { assertQuiet, DESK, opened, openPage, openReady, OUT, PHONE, readMap, ready, reference, show } from './harness.mjs';
 
 const LISTINGS = {
   partial: ['window', 'projection', 'scale'],
@@ -42,18 +41,8 @@ async function open(page, at) {
 
 for (const name of BROWSERS) {
   describe(name, () => {
-    let browser;
-    let server;
-    let page;
-    before(async () => {
-      server = await serve(DIST);
-      browser = await launch(name);
-      page = await openReady(browser, server.url);
-    });
-    after(async () => {
-      await browser?.close();
-      await server?.close();
-    });
+    let browser, server, page;
+    opened(name, (made) => ({ browser, server, page } = made));
 
     Object.entries(LISTINGS).forEach(([listing, points], at) => {
       test(`${listing}: the menu opens it, and it is drawn as the listing computes it`, async () => {

@@ -1,11 +1,10 @@
 // The drawn map against the f64 reference, in both browsers.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
 import { compare } from './compare.mjs';
-import { assertQuiet, DIST, launch, openReady, readMap, reference, show, slider } from './harness.mjs';
-import { serve } from './server.mjs';
+import { assertQuiet, opened, readMap, reference, show, slider } from './harness.mjs';
 
 const TEXTS = { sentence: 24, paragraph: 120, page: 512 };
 const MECHANISMS = {
@@ -35,18 +34,8 @@ function judge(map, want, what) {
 
 for (const name of BROWSERS) {
   describe(name, () => {
-    let browser;
-    let server;
-    let page;
-    before(async () => {
-      server = await serve(DIST);
-      browser = await launch(name);
-      page = await openReady(browser, server.url);
-    });
-    after(async () => {
-      await browser?.close();
-      await server?.close();
-    });
+    let server, page;
+    opened(name, (made) => ({ server, page } = made));
 
     for (const [text, length] of Object.entries(TEXTS)) {
       for (const [mechanism, choices] of Object.entries(MECHANISMS)) {

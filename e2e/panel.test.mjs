@@ -1,10 +1,9 @@
 // The sentences of the panels: the numbers of their tables, said once the hand rests, in a live region.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertQuiet, DIST, launch, openReady, show, slider } from './harness.mjs';
-import { serve } from './server.mjs';
+import { assertQuiet, opened, show, slider } from './harness.mjs';
 
 const SENTENCE = '.panel [aria-live="polite"]';
 const says = (page) => page.$eval(SENTENCE, (node) => node.textContent.trim());
@@ -12,29 +11,20 @@ const says = (page) => page.$eval(SENTENCE, (node) => node.textContent.trim());
 async function settled(page) {
   await page.evaluate(() => window.attnscope.settled());
   let last;
-  for (;;) {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
     const now = await says(page);
     if (now && now === last) return now;
     last = now;
     await new Promise((resolve) => setTimeout(resolve, 700));
   }
+  throw new Error(`no sentence came to rest: "${last}"`);
 }
 const cells = (page) => page.$$eval('.panel .numbers td', (all) => all.map((cell) => cell.textContent.trim()));
 
 for (const name of BROWSERS) {
   describe(name, () => {
-    let browser;
-    let server;
-    let page;
-    before(async () => {
-      server = await serve(DIST);
-      browser = await launch(name);
-      page = await openReady(browser, server.url, { lang: 'en' });
-    });
-    after(async () => {
-      await browser?.close();
-      await server?.close();
-    });
+    let server, page;
+    opened(name, (made) => ({ server, page } = made), { lang: 'en' });
 
     test('the output panel says what the rank costs, with the numbers of its table', async () => {
       await show(page, 'v=1&m=cjar&r=64&panel=output');
@@ -87,8 +77,7 @@ for (const name of BROWSERS) {
       const { there, mask } = await keyless();
       assert.ok(there);
       assert.match(mask, /79\.1667%.*100%/, mask);
-      const empty = await page.evaluate(() => window.attnscope.summary?.()?.empty_rows);
-      if (empty !== undefined) assert.equal(empty, 5);
+      assert.equal((await page.evaluate(() => window.attnscope.summary())).empty_rows, 5);
       assertQuiet(page, new URL(server.url).origin);
     });
   });

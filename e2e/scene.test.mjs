@@ -1,11 +1,10 @@
 // Scenes: links, starter scenes, any text at all.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
 import { fragments } from './fragments.mjs';
-import { assertQuiet, DIST, launch, openPage, openReady, ready, reference, show } from './harness.mjs';
-import { serve } from './server.mjs';
+import { assertQuiet, opened, openPage, ready, reference, show } from './harness.mjs';
 
 const LESSONS = ['full', 'window', 'sink', 'bias', 'signed', 'rank'];
 
@@ -14,18 +13,8 @@ const numbers = (text) => (text.replaceAll('−', '-').match(/-?\d+(?:\.\d+)?/g)
 
 for (const name of BROWSERS) {
   describe(name, () => {
-    let browser;
-    let server;
-    let page;
-    before(async () => {
-      server = await serve(DIST);
-      browser = await launch(name);
-      page = await openReady(browser, server.url);
-    });
-    after(async () => {
-      await browser?.close();
-      await server?.close();
-    });
+    let browser, server, page;
+    opened(name, (made) => ({ browser, server, page } = made));
 
     test('ten thousand texts each give a scene whose own link is stable', async () => {
       const texts = fragments(10_000);

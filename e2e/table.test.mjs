@@ -1,10 +1,9 @@
 // The map as a table: its numbers are the reference's, it says why a cell has none, and it follows.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertQuiet, DIST, launch, openPage, openReady, ready, reference, show, slider } from './harness.mjs';
-import { serve } from './server.mjs';
+import { assertQuiet, opened, openPage, ready, reference, show, slider } from './harness.mjs';
 
 const DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const NO_KEYS = 'm=cjar&reading=softmax&inwin=1&conv=explicit&left=all&right=-1';
@@ -69,18 +68,8 @@ async function judge(table, fragment, { masked, none } = WORDS.en) {
 
 for (const name of BROWSERS) {
   describe(name, () => {
-    let browser;
-    let server;
-    let page;
-    before(async () => {
-      server = await serve(DIST);
-      browser = await launch(name);
-      page = await openReady(browser, server.url, { lang: 'en' });
-    });
-    after(async () => {
-      await browser?.close();
-      await server?.close();
-    });
+    let browser, server, page;
+    opened(name, (made) => ({ browser, server, page } = made), { lang: 'en' });
 
     test('it is there when it is asked for, and Escape closes it', async () => {
       assert.equal(await page.$('#table'), null, 'made before anybody asked');

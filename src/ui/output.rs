@@ -42,7 +42,6 @@ pub fn Output() -> View {
         }
     });
     let told = paced(rank);
-    let told = memo(move || told.get());
     let alt = move || {
         let (n, d) = (
             sizes.get().seq_len.to_string(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, effect};
+use crate::ui::memo::{Memo, effect, memo};
 
 /// How long a sentence must have stayed the same.
 const REST: Duration = Duration::from_millis(500);
@@ -18,7 +18,7 @@ const PACE: f64 = 100.0;
 
 /// `value` at most ten times a second, and as it is in the end: every change of a text makes the
 /// browser lay out and paint, which a picture on its canvas need not wait for.
-pub fn paced(value: Memo<u32>) -> RwSignal<u32> {
+pub fn paced(value: Memo<u32>) -> Memo<u32> {
     let now = || window().performance().map_or(0.0, |clock| clock.now());
     let told = RwSignal::new(value.get_untracked());
     let newest = Rc::new(Cell::new(value.get_untracked()));
@@ -42,7 +42,7 @@ pub fn paced(value: Memo<u32>) -> RwSignal<u32> {
             );
         }
     });
-    told
+    memo(move || told.get())
 }
 
 /// The sentence of a panel, polite and debounced: whoever listens hears where a drag ended and not

@@ -1,4 +1,4 @@
-//! One row per kernel: its shader, its bindings, and the pipeline, made when first used (40–120 ms
+//! One row per kernel: its shader, its bindings, and the pipeline, made when first used (up to 250 ms
 //! each on a software adapter).
 
 use std::collections::HashMap;

@@ -17,6 +17,7 @@ pub mod kernel;
 pub mod launch;
 pub mod params;
 pub mod readback;
+mod report;
 pub mod shaders;
 pub mod store;
 pub mod submit;

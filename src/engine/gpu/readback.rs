@@ -1,11 +1,10 @@
-//! Numbers back from the device: the report, the drawn map, and pictures for tests and export.
+//! Numbers back from the device: the drawn map, and matrices and pictures for tests and export.
 //! None of it is on the way to the screen.
 
 use futures_channel::oneshot;
 
-use crate::engine::jobs::{components, factors};
 use crate::engine::sizes::ALIGN;
-use crate::engine::{EngineError, FrameReport, Local, MapValues};
+use crate::engine::{EngineError, Local, MapValues};
 
 use super::engine::GpuEngine;
 use super::store::Name;
@@ -34,14 +33,14 @@ pub struct Pixels {
 }
 
 /// Bytes of a buffer on their way back.
-struct Pending {
+pub(super) struct Pending {
     staging: wgpu::Buffer,
     done: oneshot::Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
 impl Pending {
     /// Waits, takes the bytes and frees the staging buffer.
-    async fn bytes(self) -> Result<Vec<u8>, EngineError> {
+    pub(super) async fn bytes(self) -> Result<Vec<u8>, EngineError> {
         let gone = |what: &str| EngineError::DeviceLost(what.to_owned());
         self.done
             .await
@@ -58,40 +57,17 @@ impl Pending {
     }
 }
 
-fn numbers(bytes: &[u8]) -> Vec<f32> {
+pub(super) fn numbers(bytes: &[u8]) -> Vec<f32> {
     bytemuck::pod_collect_to_vec(bytes)
 }
 
-/// The inverse of `ordered` in `shared/numeric.wgsl`.
-fn unordered(u: u32) -> f32 {
-    f32::from_bits(if u & 0x8000_0000 == 0 {
-        !u
-    } else {
-        u & 0x7fff_ffff
-    })
-}
-
-/// Smallest and largest of a range buffer; nothing when no value was seen.
-fn range_of(words: &[u32]) -> Option<(f32, f32)> {
-    match words {
-        [most, least, ..] if *most != 0 => Some((unordered(!*least), unordered(*most))),
-        _ => None,
-    }
-}
-
 impl GpuEngine {
-    fn fetch(&self, buffer: &wgpu::Buffer, offset: u64, size: u64) -> Pending {
-        let (staging, mut encoder) = self.staging(size);
-        encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, size);
-        self.submit_and_map(staging, encoder)
-    }
-
-    /// The beginnings of several buffers, one behind the other, by one submit.
-    fn fetch_all(&self, parts: &[(&wgpu::Buffer, u64)]) -> Pending {
-        let (staging, mut encoder) = self.staging(parts.iter().map(|part| part.1).sum());
+    /// Parts of buffers (first byte, bytes), one behind the other, by one submit.
+    pub(super) fn fetch(&self, parts: &[(&wgpu::Buffer, u64, u64)]) -> Pending {
+        let (staging, mut encoder) = self.staging(parts.iter().map(|part| part.2).sum());
         let mut at = 0;
-        for &(buffer, size) in parts {
-            encoder.copy_buffer_to_buffer(buffer, 0, &staging, at, size);
+        for &(buffer, offset, size) in parts {
+            encoder.copy_buffer_to_buffer(buffer, offset, &staging, at, size);
             at += size;
         }
         self.submit_and_map(staging, encoder)
@@ -123,69 +99,6 @@ impl GpuEngine {
         Pending { staging, done }
     }
 
-    pub(super) fn read_report(&self) -> Local<Result<FrameReport, EngineError>> {
-        if let Some(lost) = self.context.troubles.lost() {
-            return Box::pin(async { Err(lost) });
-        }
-        let frame = self.frame;
-        let range = self.store.get(Name::Ranges).map(|b| (b, 8));
-        let times = (self.timed_frame && self.launcher.queries.is_some())
-            .then_some((&self.launcher.resolved, 16));
-        let period = f64::from(self.context.queue.get_timestamp_period());
-        let shown = self.shown.as_ref();
-        let map_there = shown.is_some_and(|s| s.done.map && s.frame.map.is_some());
-        let split = shown.map_or(0, |s| {
-            if factors(&s.frame).is_some() {
-                components(&s.frame) as usize
-            } else {
-                0
-            }
-        });
-        let energies = shown
-            .filter(|s| s.done.energy && s.frame.output.is_some())
-            .and_then(|_| self.store.get(Name::Energies))
-            .map(|b| (b, b.size()));
-        let parts: Vec<_> = [range, times, energies].into_iter().flatten().collect();
-        let sizes = [range, times, energies].map(|part| part.map(|(_, size)| size as usize));
-        let pending = (!parts.is_empty()).then(|| self.fetch_all(&parts));
-        let dim = shown.map_or(0, |s| s.frame.layer.model_dim());
-        Box::pin(async move {
-            let mut report = FrameReport {
-                frame,
-                ..FrameReport::default()
-            };
-            let bytes = match pending {
-                Some(pending) => pending.bytes().await?,
-                None => Vec::new(),
-            };
-            let mut rest = &bytes[..];
-            let [range, times, energies] = sizes.map(|size| {
-                let (part, others) = rest.split_at_checked(size?)?;
-                rest = others;
-                Some(part)
-            });
-            if let Some(range) = range {
-                let words: Vec<u32> = bytemuck::pod_collect_to_vec(range);
-                report.map_range = range_of(&words).filter(|_| map_there);
-            }
-            if let Some(times) = times {
-                let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(times);
-                report.gpu_ms = match ticks[..] {
-                    [begin, end] if end >= begin => Some((end - begin) as f64 * period / 1e6),
-                    _ => None,
-                };
-            }
-            if let Some(energies) = energies {
-                let all = numbers(energies);
-                let (components, output) = all.split_at(split.min(all.len()));
-                report.component_energy = components.to_vec();
-                let sum: f64 = output.iter().take(dim).map(|&e| f64::from(e)).sum();
-                report.output_energy = sum as f32;
-            }
-            Ok(report)
-        })
-    }
-
     pub(super) fn read_texels(&self) -> Local<Result<MapValues, EngineError>> {
         if let Some(lost) = self.context.troubles.lost() {
             return Box::pin(async { Err(lost) });
@@ -194,7 +107,7 @@ impl GpuEngine {
         let pending = self
             .store
             .get(Name::MapTexels)
-            .map(|b| self.fetch(b, 0, b.size()));
+            .map(|b| self.fetch(&[(b, 0, b.size())]));
         Box::pin(async move {
             let (Some(map), Some(pending)) = (map, pending) else {
                 return Err(EngineError::Invalid("no map was drawn yet".into()));
@@ -215,7 +128,7 @@ impl GpuEngine {
             let bytes = u64::from(strip.texels).pow(2) * 8;
             let offset = u64::from(head) * bytes.next_multiple_of(ALIGN);
             let buffer = self.store.get(Name::StripTexels)?;
-            Some(self.fetch(buffer, offset, bytes))
+            Some(self.fetch(&[(buffer, offset, bytes)]))
         });
         Box::pin(async move {
             let (Some(strip), Some(pending)) = (strip, pending) else {
@@ -245,7 +158,7 @@ impl GpuEngine {
             .max(1);
         let rows = self.shown.as_ref().map_or(0, |s| s.frame.layer.seq_len);
         let bytes = (rows * dim.next_multiple_of(4) * 4) as u64;
-        let pending = self.store.get(name).map(|b| self.fetch(b, 0, bytes));
+        let pending = self.store.get(name).map(|b| self.fetch(&[(b, 0, bytes)]));
         Box::pin(async move {
             let Some(pending) = pending else {
                 return Err(EngineError::Invalid("the output was not computed".into()));
@@ -337,27 +250,5 @@ fn texels(pairs: &[f32], rows: u32, cols: u32) -> MapValues {
         cols,
         values: pairs().map(|p| p[0]).collect(),
         visible: pairs().map(|p| p[1]).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_survive_their_order() {
-        let ordered = |x: f32| {
-            let bits = x.to_bits();
-            if bits & 0x8000_0000 == 0 {
-                bits | 0x8000_0000
-            } else {
-                !bits
-            }
-        };
-        for (least, most) in [(-2.5f32, 3.0f32), (0.0, 0.0), (-4.0, -1.0), (1e-30, 1e30)] {
-            let words = [ordered(most), !ordered(least)];
-            assert_eq!(range_of(&words), Some((least, most)));
-        }
-        assert_eq!(range_of(&[0, 0]), None);
     }
 }
