@@ -4,8 +4,25 @@
 
 // Per row: (1/G, visible keys), then per stored segment (maximum, 1 / (G · sum)).
 @group(1) @binding(0) var<storage, read_write> stats: array<vec2<f32>>;
+// Texels of the whole map, where KEPT: `map` finds its scores there.
+@group(1) @binding(1) var<storage, read_write> texels: array<vec2<f32>>;
+
+// Whether the scores are left for `map`: each is computed once then.
+override KEPT: bool = false;
 
 override WORKGROUP: u32 = 32u;
+
+// Leaves the scores of row i and keys j0 .. j0+3 in their texels.
+fn keep(i: u32, j0: u32, r: vec4<f32>) {
+    if (i >= head.row_end) {
+        return;
+    }
+    let at = i * head.seq_len + j0;
+    texels[at].x = r.x;
+    if (j0 + 1u < head.seq_len) { texels[at + 1u].x = r.y; }
+    if (j0 + 2u < head.seq_len) { texels[at + 2u].x = r.z; }
+    if (j0 + 3u < head.seq_len) { texels[at + 3u].x = r.w; }
+}
 
 // Writes a finished segment and returns 1 when it held a key.
 fn flush(i: u32, g: u32, state: vec2<f32>) -> f32 {
@@ -94,6 +111,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             let span = RowSpan(prefix4.x, lo4.x, hi4.x);
             let seen = visible(i0 + n, span, j, end);
             let row = min(i0 + n, last);
+            if (KEPT) {
+                keep(i0 + n, j, r[0]);
+            }
             let next = absorb(state[0], exponents(row, j, r[0]), seen);
             state = mat4x2<f32>(state[1], state[2], state[3], next);
             count = vec4<f32>(count.yzw, count.x + sum4(select(vec4<f32>(0.0), vec4<f32>(1.0), seen)));

@@ -111,11 +111,11 @@ impl Done {
             },
             Job::Bias(Part::V, head) => self.v_biased[head as usize] = true,
             Job::Bias(_, head) => self.k_biased[head as usize] = true,
-            Job::Stats(head, rows) => {
+            Job::Stats(head, rows) | Job::Scores(head, rows) => {
                 let slot = head as usize % self.stats.len().max(1);
                 self.stats[slot] = whole(rows).then_some(head);
             }
-            Job::Map(rows) => self.map = rows.1 >= map_rows,
+            Job::Map(rows) | Job::Weights(rows) => self.map = rows.1 >= map_rows,
             Job::Strip(head, rows) => self.strip[head as usize] = rows.1 >= strip_rows,
             Job::Attend(head, rows) => self.attended[head as usize] = whole(rows),
             Job::Full(rows) => self.full = whole(rows),

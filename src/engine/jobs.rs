@@ -1,13 +1,16 @@
 //! What is left to do for a Frame, as steps small enough for one submit each. Pure: made from what
 //! is already there and what is to be seen.
 
+mod output;
+
 use std::collections::VecDeque;
 
-use crate::attention::layer::{Output, Tensor};
-use crate::engine::sizes::{Sizes, StatSizes, blocks, keys_per_row, partial_sums};
+use crate::engine::sizes::{Sizes, StatSizes, blocks, keys_per_row};
 use crate::engine::{Frame, MapView};
 
 use super::done::Done;
+
+pub use self::output::{components, factors, low_rank};
 
 /// Half-open range of rows (of a head, or of texels).
 pub type Rows = (u32, u32);
@@ -34,6 +37,10 @@ pub enum Job {
     Stats(u32, Rows),
     /// Texel rows of the large map.
     Map(Rows),
+    /// Row statistics of the large map's head, which leave the scores in its texels.
+    Scores(u32, Rows),
+    /// Texel rows of the large map from the scores that were left there.
+    Weights(Rows),
     /// Texel rows of one small map.
     Strip(u32, Rows),
     /// Rows of O of one head.
@@ -88,6 +95,8 @@ pub struct Planner<'a> {
     pub stats: &'a StatSizes,
     /// Multiply-adds of one submit.
     pub budget: u64,
+    /// Whether scores can be left in the texels of a whole map.
+    pub keeps_scores: bool,
 }
 
 impl Planner<'_> {
@@ -98,16 +107,7 @@ impl Planner<'_> {
         let mut work = Work::default();
         if let Some(map) = &self.frame.map {
             if !then.map {
-                self.prepare(&mut then, map.head, &mut work.front);
-                let per_row =
-                    self.texel_cost(map.rect.rows, map.texel_rows) * u64::from(map.rect.cols);
-                push(
-                    &mut work.front,
-                    map.texel_rows,
-                    per_row,
-                    self.budget,
-                    Job::Map,
-                );
+                self.map(&mut then, map, &mut work.front);
                 then.map_drawn = false;
             }
             if !then.map_drawn {
@@ -125,6 +125,37 @@ impl Planner<'_> {
         self.strip(&mut then, &mut work.back);
         self.output(&mut then, &mut work.back);
         work
+    }
+
+    fn map(&self, then: &mut Done, map: &MapView, out: &mut VecDeque<Step>) {
+        let head = map.head;
+        if self.keeps_scores && self.leaves_scores(map) {
+            // Each score is computed once and not twice, also where the statistics were there:
+            // another pipeline for those would cost more than it saves.
+            self.score_inputs(then, head, out);
+            let rows = self.sizes.seq_len as u32;
+            push(out, rows, self.score_row(), self.budget, |r| {
+                Job::Scores(head, r)
+            });
+            then.stats[head as usize % self.stats.slots] = Some(head);
+            let per_row = u64::from(rows) * EXP_COST as u64;
+            push(out, rows, per_row, self.budget, Job::Weights);
+        } else {
+            self.prepare(then, head, out);
+            let per_row = self.texel_cost(map.rect.rows, map.texel_rows) * u64::from(map.rect.cols);
+            push(out, map.texel_rows, per_row, self.budget, Job::Map);
+        }
+    }
+
+    /// Whether the statistics of the head of `map` meet every score that it shows, and every texel
+    /// has room for one.
+    fn leaves_scores(&self, map: &MapView) -> bool {
+        let len = self.sizes.seq_len as u32;
+        let stored = self.stats.stride > self.stats.segments;
+        is_crisp(map)
+            && (map.rect.rows, map.rect.cols) == (len, len)
+            && stored
+            && !self.frame.config.reading.is_signed()
     }
 
     fn strip(&self, then: &mut Done, out: &mut VecDeque<Step>) {
@@ -149,80 +180,8 @@ impl Planner<'_> {
         }
     }
 
-    fn output(&self, then: &mut Done, out: &mut VecDeque<Step>) {
-        if self.frame.output.is_none() {
-            return;
-        }
-        let rows = self.sizes.seq_len as u32;
-        let d = self.model_dim();
-        for head in 0..self.sizes.heads as u32 {
-            if then.attended[head as usize] {
-                continue;
-            }
-            self.prepare(then, head, out);
-            self.project(then, Part::V, head, out);
-            if has_bias(self.frame, Part::V) && !then.v_biased[head as usize] {
-                out.push_back(step(Job::Bias(Part::V, head), u64::from(rows)));
-                then.v_biased[head as usize] = true;
-            }
-            let chunks = self.sizes.head_stride.div_ceil(8) as u64;
-            let per_row = self.score_row() * (chunks + 1);
-            push(out, rows, per_row, self.budget, |r| Job::Attend(head, r));
-            then.attended[head as usize] = true;
-        }
-        let factors = factors(self.frame).is_some();
-        if !then.full && !matches!(self.frame.layer.output, Output::Factors { .. }) {
-            push(out, rows, d * d, self.budget, Job::Full);
-            then.full = true;
-        }
-        if factors && !then.components {
-            push(out, rows, d * d, self.budget, Job::Components);
-            then.components = true;
-            then.partials = 0;
-            then.low_rank = false;
-        }
-        if !then.full {
-            push(out, rows, d * d, self.budget, Job::Full);
-            then.full = true;
-        }
-        if factors && low_rank(self.frame).is_some() && !then.low_rank {
-            let all = components(self.frame);
-            let rank = low_rank(self.frame).unwrap_or(all).min(all);
-            let sums = partial_sums(self.sizes, all);
-            let before = sums.before(rank);
-            for part in then.partials..before {
-                push(out, rows, d * u64::from(sums.step), self.budget, |r| {
-                    Job::Partial(part, r)
-                });
-            }
-            then.partials = then.partials.max(before);
-            let rest = u64::from(rank - before * sums.step);
-            push(out, rows, d * rest, self.budget, Job::LowRank);
-            then.low_rank = true;
-        }
-        if !then.energy {
-            out.push_back(step(Job::Energy, u64::from(rows) * d));
-            then.energy = true;
-        }
-        if !then.full_texels {
-            out.push_back(step(Job::FullTexels, u64::from(rows) * d));
-            then.full_texels = true;
-            then.output_drawn = false;
-        }
-        // While the factors of an asked-for rank are missing the upper map stays as it is.
-        if !then.low_texels && (factors || low_rank(self.frame).is_none()) {
-            out.push_back(step(Job::LowTexels, u64::from(rows) * d));
-            then.low_texels = true;
-            then.output_drawn = false;
-        }
-        if !then.output_drawn {
-            out.push_back(step(Job::DrawOutput, 0));
-            then.output_drawn = true;
-        }
-    }
-
-    /// q, k, k' and statistics of `head`.
-    fn prepare(&self, then: &mut Done, head: u32, out: &mut VecDeque<Step>) {
+    /// q, k, k' of `head`.
+    fn score_inputs(&self, then: &mut Done, head: u32, out: &mut VecDeque<Step>) {
         let at = head as usize;
         if self.frame.config.score_rank.is_none() {
             self.project(then, Part::Q, head, out);
@@ -232,7 +191,12 @@ impl Planner<'_> {
                 then.k_biased[at] = true;
             }
         }
-        let slot = at % self.stats.slots;
+    }
+
+    /// q, k, k' and statistics of `head`.
+    fn prepare(&self, then: &mut Done, head: u32, out: &mut VecDeque<Step>) {
+        self.score_inputs(then, head, out);
+        let slot = head as usize % self.stats.slots;
         if then.stats[slot] != Some(head) {
             let rows = self.sizes.seq_len as u32;
             push(out, rows, self.score_row(), self.budget, |r| {
@@ -282,10 +246,6 @@ impl Planner<'_> {
         };
         rows * (width + EXP_COST) as u64 * recomputed
     }
-
-    fn model_dim(&self) -> u64 {
-        (self.sizes.heads * self.sizes.head_dim) as u64
-    }
 }
 
 /// An exponential and its surroundings, in multiply-adds.
@@ -308,25 +268,6 @@ pub fn has_bias(frame: &Frame, part: Part) -> bool {
         Part::Q | Part::K => &frame.biases.p_k,
     };
     bias.as_ref().is_some_and(|b| b.amplitude != 0.0)
-}
-
-/// How many components T has.
-pub fn components(frame: &Frame) -> u32 {
-    factors(frame).map_or(0, |(w_1, _)| w_1.shape.first().copied().unwrap_or(0) as u32)
-}
-
-/// W_1 and W_2: the file's own or those of the SVD.
-pub fn factors(frame: &Frame) -> Option<(&Tensor, &Tensor)> {
-    match (&frame.layer.output, &frame.out_factors) {
-        (Output::Factors { w_1, w_2, .. }, _) => Some((w_1, w_2)),
-        (Output::Full(_), Some(factors)) => Some((&factors.w_1, &factors.w_2)),
-        _ => None,
-    }
-}
-
-/// The output rank that is asked for, if any.
-pub fn low_rank(frame: &Frame) -> Option<u32> {
-    frame.config.out_rank
 }
 
 /// Whether the texels of `map` are cells.

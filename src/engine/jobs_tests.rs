@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Job, Part, Planner, Work};
-use crate::attention::config::Config;
+use crate::attention::config::{Config, Reading};
 use crate::attention::layer::{Biases, Input, Layer, Output, Tensor};
 use crate::engine::done::Done;
 use crate::engine::plan::Plan;
@@ -77,6 +77,7 @@ fn work(frame: &Frame, done: &Done, budget: u64) -> Work {
         sizes: &sizes,
         stats: &stats,
         budget,
+        keeps_scores: true,
     }
     .work(done)
 }
@@ -104,8 +105,8 @@ fn the_first_picture_waits_for_one_head_only() {
         [
             Job::Project(Part::Q, 1, (0, 16)),
             Job::Project(Part::K, 1, (0, 16)),
-            Job::Stats(1, (0, 16)),
-            Job::Map((0, 16)),
+            Job::Scores(1, (0, 16)),
+            Job::Weights((0, 16)),
             Job::DrawMap,
         ]
     );
@@ -162,7 +163,7 @@ fn long_work_is_cut_into_steps_of_the_budget() {
         .front
         .iter()
         .filter_map(|s| match s.job {
-            Job::Stats(_, rows) => Some((rows, s.cost)),
+            Job::Scores(_, rows) => Some((rows, s.cost)),
             _ => None,
         })
         .collect();
@@ -171,8 +172,47 @@ fn long_work_is_cut_into_steps_of_the_budget() {
     assert_eq!(stats[stats.len() - 1].0.1, 512);
     // Only the last block makes the statistics whole.
     let mut done = Done::nothing(1, 1);
-    done.note(Job::Stats(0, stats[0].0), 512, 512, 512);
-    assert_eq!(done.stats, [None]);
-    done.note(Job::Stats(0, stats[stats.len() - 1].0), 512, 512, 512);
-    assert_eq!(done.stats, [Some(0)]);
+    for job in [Job::Scores, Job::Stats] {
+        done.note(job(0, stats[0].0), 512, 512, 512);
+        assert_eq!(done.stats, [None]);
+        done.note(job(0, stats[stats.len() - 1].0), 512, 512, 512);
+        assert_eq!(done.stats, [Some(0)]);
+    }
+}
+
+#[test]
+fn scores_are_left_in_texels_only_where_each_has_one_and_is_made_for_the_statistics() {
+    let jobs_of = |frame: &Frame| jobs(&work(frame, &Done::nothing(2, 2), u64::MAX)).0;
+    let kept = |frame: &Frame| {
+        let jobs = jobs_of(frame);
+        let (scores, weights) = (Job::Scores(1, (0, 160)), Job::Weights((0, 160)));
+        let (stats, map) = (Job::Stats(1, (0, 160)), |j: &Job| matches!(j, Job::Map(_)));
+        let kept = jobs.contains(&scores) && jobs.contains(&weights);
+        let apart = jobs.contains(&stats) && jobs.iter().any(map);
+        assert_ne!(kept, apart, "{jobs:?}");
+        kept
+    };
+    let whole = frame(2, 160);
+    assert!(kept(&whole));
+    let change = |act: fn(&mut Frame)| {
+        let mut frame = whole.clone();
+        act(&mut frame);
+        frame
+    };
+    assert!(kept(&change(|f| f.config.reading = Reading::Bias)));
+    assert!(kept(&change(|f| f.config.segment = Some(40))));
+    assert!(!kept(&change(|f| f.config.segment = Some(2))), "recomputed");
+    assert!(!kept(&change(|f| f.config.reading = Reading::Product)));
+    assert!(!kept(&change(|f| f.map.as_mut().unwrap().texel_cols = 80)));
+    let part = |f: &mut Frame| {
+        let map = f.map.as_mut().unwrap();
+        map.rect.rows = 159;
+        map.texel_rows = 159;
+    };
+    assert!(!kept(&change(part)));
+    // Statistics that are there do not hold the scores.
+    let mut done = Done::nothing(2, 2);
+    done.note(Job::Stats(1, (0, 160)), 160, 160, 160);
+    let front = jobs(&work(&whole, &done, u64::MAX)).0;
+    assert!(front.contains(&Job::Scores(1, (0, 160))), "{front:?}");
 }

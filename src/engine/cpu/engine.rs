@@ -111,6 +111,7 @@ impl CpuEngine {
             sizes,
             stats: &stats,
             budget: BUDGET,
+            keeps_scores: false,
         }
         .work(&done);
         let map = self
@@ -279,7 +280,12 @@ impl CpuEngine {
             Job::DrawStrip => self.strip_waits = true,
             Job::DrawOutput => self.draw_output(shown),
             // k', v' and normalisers are made where they are used.
-            Job::Bias(..) | Job::Stats(..) | Job::Map(_) | Job::Strip(..) => {}
+            Job::Bias(..)
+            | Job::Stats(..)
+            | Job::Scores(..)
+            | Job::Map(_)
+            | Job::Weights(_)
+            | Job::Strip(..) => {}
         }
     }
 
@@ -320,7 +326,12 @@ fn cost(steps: &VecDeque<Step>) -> u64 {
 /// What a step that was done whole has cost, where that is not taken off as it is done.
 fn taken_after(step: Step) -> i64 {
     match step.job {
-        Job::Bias(..) | Job::Stats(..) | Job::Map(_) | Job::Strip(..) => 0,
+        Job::Bias(..)
+        | Job::Stats(..)
+        | Job::Scores(..)
+        | Job::Map(_)
+        | Job::Weights(_)
+        | Job::Strip(..) => 0,
         _ => step.cost as i64,
     }
 }

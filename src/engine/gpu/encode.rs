@@ -23,8 +23,10 @@ impl GpuEngine {
         match job {
             Job::Project(part, head, rows) => self.project(&shown, slice, part, head, rows, timed),
             Job::Bias(part, head) => self.bias(&shown, slice, part, head, timed),
-            Job::Stats(head, rows) => self.stats(&shown, slice, head, rows, timed),
-            Job::Map(rows) => self.map(&shown, slice, rows, timed),
+            Job::Stats(head, rows) => self.stats(&shown, slice, (head, rows, false), timed),
+            Job::Scores(head, rows) => self.stats(&shown, slice, (head, rows, true), timed),
+            Job::Map(rows) => self.map(&shown, slice, (rows, false), timed),
+            Job::Weights(rows) => self.map(&shown, slice, (rows, true), timed),
             Job::Strip(head, rows) => self.small_map(&shown, slice, head, rows, timed),
             Job::DrawMap => self.draw_map(&shown, slice, timed),
             Job::DrawStrip => self.draw_strip(&shown, slice, timed),
@@ -276,15 +278,37 @@ impl GpuEngine {
         self.of_head(Name::Stats, slot, stats.head_bytes)
     }
 
-    fn stats(&mut self, shown: &Shown, slice: &mut Slice, head: u32, rows: Rows, timed: Timed) {
+    /// Row statistics of one head; where `kept`, with its scores in the texels of the large map.
+    fn stats(
+        &mut self,
+        shown: &Shown,
+        slice: &mut Slice,
+        (head, rows, kept): (u32, Rows, bool),
+        timed: Timed,
+    ) {
         self.supply(shown);
-        let variant = variant(shown, Quantity::Weights);
+        let variant = Variant {
+            kept,
+            ..variant(shown, Quantity::Weights)
+        };
+        if kept && let Some(map) = &shown.frame.map {
+            self.map_texels(map);
+        }
         self.need(Kernel::Stats, variant);
         let bytes = shown.stats.head_bytes * shown.stats.slots as u64;
         self.store.ensure(&self.context.device, Name::Stats, bytes);
         let group = self.head_args(shown, slice, head, rows);
         let threads = u64::from((rows.1 - rows.0).div_ceil(4));
-        let stats = [self.stats_arg(&shown.stats, head)];
+        let texels = if kept {
+            self.whole(Name::MapTexels)
+        } else {
+            Arg::Span(Span {
+                buffer: &self.unwritten,
+                offset: 0,
+                size: 0,
+            })
+        };
+        let stats = [self.stats_arg(&shown.stats, head), texels];
         self.launch_variant(
             slice,
             (Kernel::Stats, variant, threads, timed),

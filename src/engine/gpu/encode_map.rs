@@ -1,5 +1,6 @@
 //! Texels of the large map and of the small ones, and their ranges.
 
+use crate::engine::MapView;
 use crate::engine::jobs::{Rows, is_crisp};
 use crate::engine::sizes::{ALIGN, Sizes, aligned};
 
@@ -12,13 +13,25 @@ use super::store::{Name, Span};
 use super::variant::Variant;
 
 impl GpuEngine {
-    pub(super) fn map(&mut self, shown: &Shown, slice: &mut Slice, rows: Rows, timed: Timed) {
-        let Some(map) = &shown.frame.map else {
-            return;
-        };
+    /// Room for the texels of the large map.
+    pub(super) fn map_texels(&mut self, map: &MapView) {
         let texels = u64::from(map.texel_rows) * u64::from(map.texel_cols);
         self.store
             .ensure(&self.context.device, Name::MapTexels, texels * 8);
+    }
+
+    /// Texel rows of the large map; where `kept`, from the scores that the statistics have left there.
+    pub(super) fn map(
+        &mut self,
+        shown: &Shown,
+        slice: &mut Slice,
+        (rows, kept): (Rows, bool),
+        timed: Timed,
+    ) {
+        let Some(map) = &shown.frame.map else {
+            return;
+        };
+        self.map_texels(map);
         let params = MapParams {
             row: map.rect.row,
             col: map.rect.col,
@@ -40,7 +53,10 @@ impl GpuEngine {
             range: 0,
             texels: (Name::MapTexels, 0, 0),
         };
-        let variant = variant(shown, map.quantity);
+        let variant = Variant {
+            kept,
+            ..variant(shown, map.quantity)
+        };
         self.texels(
             shown,
             slice,

@@ -38,6 +38,8 @@ pub struct GpuEngine {
     pub(super) canvases: Vec<Canvas>,
     /// What stands in for an absent s, mask or bias.
     pub(super) dummy: wgpu::Buffer,
+    /// What stands in for a buffer that is not written.
+    pub(super) unwritten: wgpu::Buffer,
     pub(super) frame: u64,
     pub(super) timed_frame: bool,
     pub(super) work: Work,
@@ -53,12 +55,15 @@ impl GpuEngine {
     /// [`EngineError::NoWebGpu`], [`EngineError::NoAdapter`] or [`EngineError::NoDevice`].
     pub async fn new(options: Options) -> Result<Self, EngineError> {
         let context = Context::new(options).await?;
-        let dummy = context.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("nothing"),
-            size: 256,
-            usage: wgpu::BufferUsages::STORAGE,
-            mapped_at_creation: false,
-        });
+        let nothing = || {
+            context.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("nothing"),
+                size: 256,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            })
+        };
+        let (dummy, unwritten) = (nothing(), nothing());
         Ok(Self {
             store: Store::default(),
             kernels: Kernels::default(),
@@ -68,6 +73,7 @@ impl GpuEngine {
             shown: None,
             canvases: Vec::new(),
             dummy,
+            unwritten,
             frame: 0,
             timed_frame: false,
             work: Work::default(),
@@ -115,8 +121,13 @@ impl GpuEngine {
 
     /// Makes the pipelines of the first picture before its numbers are there.
     pub fn warm_up(&mut self) {
+        // The map is whole then.
+        let whole = Variant {
+            kept: true,
+            ..Variant::default()
+        };
         for kernel in [Kernel::Linear, Kernel::Stats, Kernel::Map] {
-            self.need(kernel, Variant::default());
+            self.need(kernel, whole);
         }
         if let Some(target) = &self.targets[Slot::Map as usize] {
             self.heatmap.prepare(&self.context, target.format(), false);
@@ -196,6 +207,7 @@ impl GpuEngine {
                 sizes: &shown.sizes,
                 stats: &shown.stats,
                 budget: self.context.budget(),
+                keeps_scores: true,
             }
             .work(&shown.done);
         }
@@ -269,5 +281,6 @@ impl Engine for GpuEngine {
 impl Drop for GpuEngine {
     fn drop(&mut self) {
         self.dummy.destroy();
+        self.unwritten.destroy();
     }
 }

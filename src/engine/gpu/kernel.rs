@@ -99,7 +99,7 @@ impl Kernel {
                 Bind::Read,
                 Bind::Write,
             ]],
-            Self::Stats => &[HEAD, &[Bind::Write]],
+            Self::Stats => &[HEAD, &[Bind::Write, Bind::Write]],
             Self::Map | Self::Pool => &[HEAD, TEXELS],
             Self::Output => &[
                 HEAD,

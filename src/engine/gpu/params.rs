@@ -33,6 +33,7 @@ pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
         dilated: config.visibility.dilation > 1,
         // Rows are padded with zeros; only a rank cuts into numbers that are not.
         partial: config.score_rank.is_some() && !width.is_multiple_of(4),
+        kept: false,
         quantity: quantity as u32,
     }
 }

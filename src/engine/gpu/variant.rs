@@ -4,6 +4,7 @@ use super::kernel::Kernel;
 
 /// What is constant in a pipeline: choices that every thread shares and that change rarely.
 /// Software adapters run both sides of every branch, so these are not parameters.
+#[allow(clippy::struct_excessive_bools)] // One constant a choice: they are independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// `READING`: [`crate::attention::config::Reading`].
@@ -20,6 +21,8 @@ pub struct Variant {
     pub dilated: bool,
     /// `PARTIAL`: the score rank ends inside a vec4.
     pub partial: bool,
+    /// `KEPT`: the statistics leave the scores in the texels of the map.
+    pub kept: bool,
     /// `QUANTITY`: [`crate::scene::Quantity`]; only where texels are made.
     pub quantity: u32,
 }
@@ -42,6 +45,9 @@ impl Variant {
                 ("PARTIAL", f64::from(u8::from(self.partial))),
             ]);
         }
+        if matches!(kernel, Kernel::Stats | Kernel::Map) {
+            all.push(("KEPT", f64::from(u8::from(self.kept))));
+        }
         if matches!(kernel, Kernel::Map | Kernel::Pool) {
             all.push(("QUANTITY", f64::from(self.quantity)));
         }
@@ -51,7 +57,11 @@ impl Variant {
     /// This variant with everything that `kernel` does not depend on at its default.
     pub(super) fn of(self, kernel: Kernel) -> Self {
         match kernel {
-            Kernel::Map | Kernel::Pool => self,
+            Kernel::Map => self,
+            Kernel::Pool => Self {
+                kept: false,
+                ..self
+            },
             Kernel::Stats => Self {
                 quantity: 0,
                 empty: 0,
@@ -59,6 +69,7 @@ impl Variant {
             },
             Kernel::Output => Self {
                 quantity: 0,
+                kept: false,
                 ..self
             },
             Kernel::Linear | Kernel::Bias | Kernel::Matrix | Kernel::Energy => Self::default(),
