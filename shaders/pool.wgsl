@@ -37,26 +37,33 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let row_end = map.row + cell_of(y + 1u, map.rows, map.texel_rows);
     let col0 = map.col + cell_of(x, map.cols, map.texel_cols);
     let col_end = map.col + cell_of(x + 1u, map.cols, map.texel_cols);
-    let none = vec4<bool>(false);
     var pooled = Pooled(0.0, 0.0, 0.0, 0.0);
     for (var i0 = row0; i0 < row_end; i0 += 4u) {
-        let rows = four(i0);
-        let s0 = row_span(i32(rows.x), head);
-        let s1 = row_span(i32(rows.y), head);
-        let s2 = row_span(i32(rows.z), head);
-        let s3 = row_span(i32(rows.w), head);
-        let inside = vec4<u32>(i0) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(row_end);
-        for (var j0 = col0; j0 < col_end; j0 += 4u) {
-            let v0 = drawn(rows.x, s0, j0, col_end);
-            let v1 = select(none, drawn(rows.y, s1, j0, col_end), inside.y);
-            let v2 = select(none, drawn(rows.z, s2, j0, col_end), inside.z);
-            let v3 = select(none, drawn(rows.w, s3, j0, col_end), inside.w);
-            let count = select(0u, vec4_count(), any(v0 | v1 | v2 | v3));
-            let r = scores(i0, j0, count);
-            pooled = pool4(pooled, values(rows.x, s0, j0, r[0], v0), v0);
-            pooled = pool4(pooled, values(rows.y, s1, j0, r[1], v1), v1);
-            pooled = pool4(pooled, values(rows.z, s2, j0, r[2], v2), v2);
-            pooled = pool4(pooled, values(rows.w, s3, j0, r[3], v3), v3);
+        let end_row = min(i0 + 4u, row_end);
+        // Of the texel's keys only those are looked at that one of four rows can see.
+        var block = block_span(i32(i0), i32(end_row) - 1, head);
+        if (EMPTY == EMPTY_MEAN) {
+            block = RowSpan(0, 0, i32(col_end) - 1); // A row without keys has weights everywhere.
+        }
+        let prefix = u32(block.prefix);
+        let lo = u32(block.lo);
+        let stop = min(u32(max(max(block.prefix, block.hi + 1), 0)), col_end);
+        var j0 = col0;
+        loop {
+            if (j0 >= prefix && j0 < lo) {
+                j0 = lo; // Nothing is visible between the prefix and the window.
+            }
+            if (j0 >= stop) {
+                break;
+            }
+            var r = scores(i0, j0, vec4_count());
+            for (var i = i0; i < end_row; i++) {
+                let span = row_span(i32(i), head);
+                let seen = drawn(i, span, j0, col_end);
+                pooled = pool4(pooled, values(i, span, j0, r[0], seen), seen);
+                r = mat4x4<f32>(r[1], r[2], r[3], r[0]);
+            }
+            j0 += 4u;
         }
     }
     // The largest by magnitude, with its sign.

@@ -5,6 +5,7 @@ mod output;
 
 use std::collections::VecDeque;
 
+use crate::attention::config::Empty;
 use crate::engine::sizes::{Sizes, StatSizes, blocks, keys_per_row};
 use crate::engine::{Frame, MapView};
 
@@ -142,7 +143,8 @@ impl Planner<'_> {
             push(out, rows, per_row, self.budget, Job::Weights);
         } else {
             self.prepare(then, head, out);
-            let per_row = self.texel_cost(map.rect.rows, map.texel_rows) * u64::from(map.rect.cols);
+            let cells = (map.rect.rows, map.rect.cols);
+            let per_row = self.texel_row(cells, (map.texel_rows, map.texel_cols));
             push(out, map.texel_rows, per_row, self.budget, Job::Map);
         }
     }
@@ -168,7 +170,7 @@ impl Planner<'_> {
             }
             self.prepare(then, head, out);
             let len = self.sizes.seq_len as u32;
-            let per_row = self.texel_cost(len, strip.texels) * u64::from(len);
+            let per_row = self.texel_row((len, len), (strip.texels, strip.texels));
             push(out, strip.texels, per_row, self.budget, |rows| {
                 Job::Strip(head, rows)
             });
@@ -224,27 +226,33 @@ impl Planner<'_> {
 
     /// Multiply-adds of one row of scores, exponentials counted in.
     fn score_row(&self) -> u64 {
-        let config = &self.frame.config;
-        let width = config
-            .score_rank
-            .map_or(self.sizes.head_dim, |r| r as usize);
-        let keys = keys_per_row(self.sizes.seq_len, &config.visibility);
-        (keys * (width + EXP_COST)) as u64
+        let keys = keys_per_row(self.sizes.seq_len, &self.frame.config.visibility);
+        keys as u64 * self.score_cost()
     }
 
-    /// Multiply-adds per key of one texel row that covers `cells / texels` rows.
-    fn texel_cost(&self, cells: u32, texels: u32) -> u64 {
+    /// Multiply-adds of a score and its exponential.
+    fn score_cost(&self) -> u64 {
+        let width = self.frame.config.score_rank;
+        let width = width.map_or(self.sizes.head_dim, |r| r as usize);
+        (width + EXP_COST) as u64
+    }
+
+    /// Multiply-adds of one texel row over a part of `cells` rows and columns that is shown in `texels`.
+    /// Every texel of it looks at each row; scores are made where a key can be seen.
+    fn texel_row(&self, cells: (u32, u32), texels: (u32, u32)) -> u64 {
         let config = &self.frame.config;
-        let width = config
-            .score_rank
-            .map_or(self.sizes.head_dim, |r| r as usize);
-        let rows = u64::from(cells.div_ceil(texels.max(1)));
+        let keys = match config.empty {
+            Empty::Zero => keys_per_row(self.sizes.seq_len, &config.visibility),
+            Empty::Mean => self.sizes.seq_len,
+        };
         let recomputed = if self.stats.stride > self.stats.segments {
             1
         } else {
             1 + self.stats.segment as u64 / 2
         };
-        rows * (width + EXP_COST) as u64 * recomputed
+        let rows = u64::from(cells.0.div_ceil(texels.0.max(1)));
+        let scores = u64::from(cells.1).min(keys as u64) * self.score_cost() * recomputed;
+        rows * (scores + u64::from(texels.1) * EXP_COST as u64)
     }
 }
 

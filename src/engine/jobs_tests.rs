@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Job, Part, Planner, Work};
-use crate::attention::config::{Config, Reading};
+use crate::attention::config::{Config, Empty, Reading};
 use crate::attention::layer::{Biases, Input, Layer, Output, Tensor};
 use crate::engine::done::Done;
 use crate::engine::plan::Plan;
@@ -215,4 +215,27 @@ fn scores_are_left_in_texels_only_where_each_has_one_and_is_made_for_the_statist
     done.note(Job::Stats(1, (0, 160)), 160, 160, 160);
     let front = jobs(&work(&whole, &done, u64::MAX)).0;
     assert!(front.contains(&Job::Scores(1, (0, 160))), "{front:?}");
+}
+
+#[test]
+fn a_map_costs_what_its_rows_see_and_not_what_they_could() {
+    let cost = |frame: &Frame| {
+        let work = work(frame, &Done::nothing(1, 1), u64::MAX);
+        let texels = |s: &&super::Step| matches!(s.job, Job::Map(_) | Job::Strip(..));
+        let steps = work.front.iter().chain(&work.back).filter(texels);
+        steps.map(|s| s.cost).sum::<u64>()
+    };
+    let mut full = frame(1, 4096);
+    let map = full.map.as_mut().unwrap();
+    (map.texel_rows, map.texel_cols) = (512, 512);
+    full.strip.as_mut().unwrap().texels = 64;
+    let mut window = full.clone();
+    (
+        window.config.visibility.left,
+        window.config.visibility.right,
+    ) = (Some(8), Some(8));
+    assert!(10 * cost(&window) < cost(&full));
+    // A row without keys has a weight everywhere then.
+    window.config.empty = Empty::Mean;
+    assert_eq!(cost(&window), cost(&full));
 }

@@ -211,6 +211,21 @@ fn views() -> Vec<(&'static str, Frame)> {
         hidden: Some(0.3),
         ..Recipe::default()
     };
+    let kept = || Recipe {
+        seq_len: 33,
+        visibility: Visibility {
+            sinks: 7,
+            globals: 2,
+            ..window(2, 0)
+        },
+        ..Recipe::default()
+    };
+    let blind = || Recipe {
+        seq_len: 22,
+        visibility: window(-12, 15),
+        empty: Empty::Mean,
+        ..Recipe::default()
+    };
     vec![
         (
             "score",
@@ -236,6 +251,18 @@ fn views() -> Vec<(&'static str, Frame)> {
             "pooled-mean",
             viewed(&masked(), |map| {
                 (map.texel_rows, map.texel_cols) = (8, 5);
+                map.pool = Pool::Mean;
+            }),
+        ),
+        // Texels of five rows and more keys, in which prefix, gap and window begin and end.
+        (
+            "pooled-window",
+            viewed(&kept(), |map| (map.texel_rows, map.texel_cols) = (6, 3)),
+        ),
+        (
+            "pooled-empty-mean",
+            viewed(&blind(), |map| {
+                (map.texel_rows, map.texel_cols) = (7, 4);
                 map.pool = Pool::Mean;
             }),
         ),
