@@ -55,6 +55,20 @@ for (const name of BROWSERS) {
       judge(await show(page, fragment), await reference(fragment), fragment);
     });
 
+    test('all 512 × 512 cells of the page at once are the reference\'s', async () => {
+      const fragment = 'v=1&src=page.1&m=cjar&inwin=1&w=200&s=0.4&head=5';
+      const map = await show(page, fragment);
+      assert.deepEqual([map.rows, map.cols], [512, 512]);
+      judge(map, await reference(fragment), fragment);
+    });
+
+    test('biases of 9,000 tokens, which come in pieces: every cell of a part is the reference\'s', async () => {
+      const part = 'v=1&src=random.9000.1&m=cjar&inwin=1&w=20&rect=4000.3990.40.60';
+      for (const biases of ['&pk=0.7&pk.seed=5', '&pk=0.7&pk.seed=6&pk.shape=sinusoidal&pv=0.3']) {
+        judge(await show(page, part + biases), await reference(part + biases), biases);
+      }
+    });
+
     test('a burst of scenes ends in the newest', async () => {
       await page.evaluate(async () => {
         for (let w = 0; w <= 40; w++) {

@@ -13,6 +13,7 @@ pub mod presets;
 pub mod resolve;
 pub mod sanitize;
 mod text;
+pub mod unit;
 mod view;
 pub mod warning;
 pub mod words;

@@ -122,7 +122,14 @@ impl Scene {
             p_k: position_bias(&cjar.p_k, sizes),
             p_v: position_bias(&cjar.p_v, sizes),
             s: (cjar.reading.uses_score_bias() && cjar.s.amplitude != 0.0)
-                .then(|| score_bias(&cjar.s, sizes, &dense_unit))
+                .then(|| {
+                    let dense = cjar.s.dense && sizes.dense_fits();
+                    score_bias(
+                        &cjar.s,
+                        sizes,
+                        dense.then(|| dense_unit(cjar.s.seed, sizes)),
+                    )
+                })
                 .flatten(),
         }
     }
@@ -216,21 +223,15 @@ pub fn unit(bias: &Bias, sizes: Sizes) -> Tensor {
     }
 }
 
-/// s for a layer; `None` where it is dense and too large. `unit` makes the numbers of
-/// [`dense_unit`] or has kept them.
-pub fn score_bias(
-    s: &Curve,
-    sizes: Sizes,
-    unit: &dyn Fn(u32, Sizes) -> Tensor,
-) -> Option<ScoreBias> {
+/// s for a layer. Where it is dense, `unit` holds the numbers of [`dense_unit`]; `None` where those are
+/// too many to be made.
+pub fn score_bias(s: &Curve, sizes: Sizes, unit: Option<Tensor>) -> Option<ScoreBias> {
     if !s.dense {
         return Some(ScoreBias::Curve(curve(s, sizes.seq_len)));
     }
-    sizes.dense_fits().then(|| {
-        let mut made = unit(s.seed, sizes);
-        made.data = made.data.iter().map(|x| s.amplitude * x).collect();
-        ScoreBias::Dense(made)
-    })
+    let mut made = unit?;
+    made.data = made.data.iter().map(|x| s.amplitude * x).collect();
+    Some(ScoreBias::Dense(made))
 }
 
 /// The numbers of a dense s `[H, L, L]` at amplitude 1.

@@ -2,6 +2,7 @@
 //! the main thread where no worker can be had. Plain data in, plain data out.
 
 mod question;
+mod unit;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -13,8 +14,10 @@ use crate::attention::project::{Projected, project};
 use crate::attention::reference::Head;
 use crate::attention::summary;
 use crate::data::{minilm, synthetic};
-use crate::scene::resolve::{self, Sizes};
+use crate::scene::resolve::Sizes;
 use crate::scene::{Scene, Source};
+
+use self::unit::MadeUnit;
 
 pub use self::question::{Answer, Ask, Blob};
 
@@ -35,6 +38,7 @@ struct Kept {
 #[derive(Default)]
 pub struct Calculator {
     layers: VecDeque<Kept>,
+    unit: MadeUnit,
 }
 
 impl Calculator {
@@ -73,13 +77,10 @@ impl Calculator {
                 let blobs = vec![bytes(&factors.q.data), bytes(&factors.k.data)];
                 Ok((Answer::Width(width), blobs))
             }
-            Ask::Dense { id, scene } => {
+            Ask::Unit { id, at, of, scene } => {
                 let sizes = Sizes::from(&self.layer(*id)?.layer);
-                if !sizes.dense_fits() {
-                    return Err("numbers are missing".into());
-                }
-                let unit = resolve::dense_unit(parsed(scene).cjar.s.seed, sizes);
-                Ok((Answer::Done, vec![bytes(&unit.data)]))
+                let piece = self.unit.piece(*of, &parsed(scene).cjar, sizes, *at)?;
+                Ok((Answer::Done, vec![piece]))
             }
             Ask::Summary { id, scene } => {
                 let kept = self.layer(*id)?;

@@ -14,6 +14,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader, RequestInit, Response};
 
 use super::calc::{self, Answer, Ask, PIECE};
+use super::pieces::pieces;
 use super::problem::Problem;
 use super::state::{AppState, LayerState, LoadedLayer};
 use super::worker::Client;
@@ -189,25 +190,16 @@ impl Loader {
         };
         let seq_len = seq_len.max(1) as usize;
         let mut heads: [Arc<[f32]>; 3] = Default::default();
-        let mut at = 0;
-        for tensor in &mut heads {
-            let count = seq_len * synthetic::MODEL_DIM;
-            let mut data: Arc<[f32]> = std::iter::repeat_n(0.0, count).collect();
-            // Nobody else has it yet.
-            for piece in Arc::get_mut(&mut data)
-                .unwrap_or_default()
-                .chunks_mut(PIECE)
-            {
-                let (_, blobs) = self.calculator.ask(Ask::Piece { id, at }, Vec::new()).await;
-                let bytes: &mut [u8] = bytemuck::cast_slice_mut(piece);
-                match blobs.first() {
-                    _ if self.run.get() != run => return Err(Problem::LoadCancelled),
-                    Some(blob) if blob.len() == bytes.len() => bytes.copy_from_slice(blob),
-                    _ => return Err(broken("synthetic", "numbers are missing")),
-                }
-                at += 1;
+        let count = seq_len * synthetic::MODEL_DIM;
+        let goes_on = || self.run.get() == run;
+        for (which, tensor) in heads.iter_mut().enumerate() {
+            let first = which * count.div_ceil(PIECE);
+            let ask = |at| Ask::Piece { id, at: first + at };
+            let data = pieces(&self.calculator, count, ask, goes_on).await;
+            if !goes_on() {
+                return Err(Problem::LoadCancelled);
             }
-            *tensor = data;
+            *tensor = data.ok_or_else(|| broken("synthetic", "numbers are missing"))?;
         }
         let layer = calc::synthetic_layer(id, seq_len, heads, &blobs)
             .map_err(|why| broken("synthetic", &why))?;

@@ -189,8 +189,9 @@ impl GpuEngine {
         self.need(Kernel::Bias, Variant::default());
         let rows = bias.unit.shape.get(1).copied().unwrap_or(1);
         let unit_bytes = aligned(rows as u64 * sizes.head_stride as u64 * 16);
-        if !self.store.is_uploaded(unit_name) {
-            self.uploader().heads(unit_name, &bias.unit, unit_bytes);
+        if !self.store.is_head_uploaded(unit_name, head) {
+            self.uploader()
+                .unit_head(unit_name, &bias.unit, head, unit_bytes);
         }
         self.uploader().head_space(out, sizes);
         let count = (sizes.seq_len * sizes.head_stride) as u32;

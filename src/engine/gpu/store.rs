@@ -77,6 +77,8 @@ pub enum Name {
 pub struct Store {
     buffers: HashMap<Name, wgpu::Buffer>,
     uploaded: HashSet<Name>,
+    /// The same for buffers that are filled head by head.
+    heads: HashSet<(Name, u32)>,
 }
 
 /// A range of a buffer to bind.
@@ -106,8 +108,23 @@ impl Store {
         if uploaded {
             self.uploaded.insert(name);
         } else {
-            self.uploaded.remove(&name);
+            self.forget(name);
         }
+    }
+
+    /// Whether the present numbers of one head were uploaded to its place in the buffer.
+    pub fn is_head_uploaded(&self, name: Name, head: u32) -> bool {
+        self.heads.contains(&(name, head))
+    }
+
+    /// Notes that they were.
+    pub fn set_head_uploaded(&mut self, name: Name, head: u32) {
+        self.heads.insert((name, head));
+    }
+
+    fn forget(&mut self, name: Name) {
+        self.uploaded.remove(&name);
+        self.heads.retain(|(known, _)| *known != name);
     }
 
     /// `size` bytes from `offset` on of the buffer; nothing when it is not there.
@@ -133,7 +150,7 @@ impl Store {
                 | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
-        self.uploaded.remove(&name);
+        self.forget(name);
         if let Some(old) = self.buffers.insert(name, buffer) {
             old.destroy();
         }
@@ -142,6 +159,7 @@ impl Store {
     /// Forgets all buffers.
     pub fn clear(&mut self) {
         self.uploaded.clear();
+        self.heads.clear();
         for (_, buffer) in self.buffers.drain() {
             buffer.destroy();
         }

@@ -127,6 +127,16 @@ impl Uploader<'_> {
         }
     }
 
+    /// One head of `[H, rows, n]` at its multiple of `head_bytes`: all at once would keep the page from
+    /// answering where there are many rows.
+    pub fn unit_head(&mut self, name: Name, tensor: &Tensor, head: u32, head_bytes: u64) {
+        let (heads, row) = (tensor.shape[0] as u64, tensor.shape[2]);
+        self.store.ensure(self.device, name, head_bytes * heads);
+        let at = head as usize;
+        self.head(name, tensor.outer(at), row, at, head_bytes);
+        self.store.set_head_uploaded(name, head);
+    }
+
     /// Every head of `[H, rows, n]` at multiples of `head_bytes`.
     pub fn heads(&mut self, name: Name, tensor: &Tensor, head_bytes: u64) {
         let heads = tensor.shape[0];

@@ -1,5 +1,7 @@
 //! What the calculator and the CPU engine are asked and answer, as texts with blobs beside them.
 
+use crate::scene::unit::Unit;
+
 /// What the page asks. Scenes travel as links, which lose nothing and are parsed anyway; bulk data
 /// travels beside as blobs of bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,11 +35,16 @@ pub enum Ask {
         /// Link of the Scene whose P_K counts.
         scene: String,
     },
-    /// The numbers of a dense s at amplitude 1, `[H, L, L]` as f32.
-    Dense {
+    /// Piece `at` of the numbers of a bias at amplitude 1, as f32. The calculator makes them for
+    /// the first piece and keeps them until the last.
+    Unit {
         /// Which layer.
         id: u64,
-        /// Link of the Scene whose seed counts.
+        /// Which piece, of [`PIECE`](super::PIECE) numbers.
+        at: usize,
+        /// Which bias.
+        of: Unit,
+        /// Link of the Scene whose shape and seed count.
         scene: String,
     },
     /// Facts of the Scene's head. The answer blob is
@@ -85,7 +92,7 @@ impl Ask {
             Self::Piece { id, at } => format!("piece {id} {at}"),
             Self::OutFactors { id } => format!("out {id} "),
             Self::ScoreFactors { id, scene } => format!("score {id} {scene}"),
-            Self::Dense { id, scene } => format!("dense {id} {scene}"),
+            Self::Unit { id, at, of, scene } => format!("unit {id} {at} {} {scene}", of.name()),
             Self::Summary { id, scene } => format!("summary {id} {scene}"),
             Self::Head { id, head } => format!("head {id} {head}"),
             Self::Draw => "draw 0 ".to_owned(),
@@ -107,7 +114,16 @@ impl Ask {
             },
             "out" => Self::OutFactors { id },
             "score" => Self::ScoreFactors { id, scene },
-            "dense" => Self::Dense { id, scene },
+            "unit" => {
+                let (at, rest) = rest.split_once(' ')?;
+                let (of, scene) = rest.split_once(' ')?;
+                Self::Unit {
+                    id,
+                    at: at.parse().ok()?,
+                    of: Unit::named(of)?,
+                    scene: scene.to_owned(),
+                }
+            }
             "summary" => Self::Summary { id, scene },
             "head" => Self::Head {
                 id,

@@ -77,7 +77,8 @@ pub fn is_settled() -> bool {
             LayerState::Idle | LayerState::Loading { .. } => false,
         });
         let idle = driver.engine.as_ref().is_some_and(|e| e.in_flight() == 0);
-        layer_there && idle && driver.beat.at_rest() && !driver.facts.pending()
+        let waits = driver.assembler.waits() || driver.facts.pending();
+        layer_there && idle && driver.beat.at_rest() && !waits
     })
     .unwrap_or(false)
 }

@@ -61,6 +61,11 @@ impl Assembler {
         &self.calculator
     }
 
+    /// Whether something is on its way without which there is no Frame.
+    pub fn waits(&self) -> bool {
+        self.biases.waits() || self.score.borrow().asked.is_some()
+    }
+
     /// The Frame of `scene`, or `None` while something that it needs is on its way.
     pub fn frame(
         &self,

@@ -1,5 +1,5 @@
 //! P_K, P_V and s of a Scene: unit tensors are kept by what they depend on, so that an amplitude
-//! alone makes none, and a dense s is made by the calculator.
+//! alone makes none, and what would keep the page from answering is made by the calculator.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,19 +9,17 @@ use leptos::task::spawn_local;
 use super::Later;
 use crate::attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
 use crate::scene::resolve::{self, Sizes};
-use crate::scene::{Bias, BiasShape, Curve, Mechanism, Scene};
-use crate::ui::calc::{self, Ask};
+use crate::scene::unit::{Unit, UnitKey};
+use crate::scene::{Cjar, Curve, Mechanism, Scene};
+use crate::ui::calc::Ask;
+use crate::ui::pieces::pieces;
 use crate::ui::worker::Client;
 
-/// What a unit tensor depends on.
-#[derive(Clone, Copy, PartialEq)]
-struct UnitKey(BiasShape, bool, u32, Sizes);
+/// So many numbers are made where they are needed: a few milliseconds at most, and no picture waits.
+const AT_ONCE: usize = 1 << 18;
 
-/// A dense s is not there yet.
+/// Numbers are not there yet.
 struct OnItsWay;
-
-/// What a dense s depends on.
-type DenseKey = (u32, Sizes);
 
 /// What is kept; all who hold it share it.
 #[derive(Clone)]
@@ -32,9 +30,9 @@ pub struct KeptBiases {
 
 #[derive(Default)]
 struct Inner {
-    units: [Option<(UnitKey, Tensor)>; 2],
-    dense: Option<(DenseKey, Tensor)>,
-    /// Whether a dense s was asked for and is not there yet.
+    /// The last numbers of each [`Unit`].
+    units: [Option<(UnitKey, Tensor)>; Unit::ALL.len()],
+    /// Whether numbers were asked for and are not there yet.
     asked: bool,
     score_bias: Option<(Curve, Sizes, Option<ScoreBias>)>,
 }
@@ -48,7 +46,12 @@ impl KeptBiases {
         }
     }
 
-    /// The biases of `scene`, or `None` while a dense s is on its way.
+    /// Whether numbers are on their way.
+    pub fn waits(&self) -> bool {
+        self.inner.borrow().asked
+    }
+
+    /// The biases of `scene`, or `None` while numbers of one are on their way.
     pub fn of(&self, scene: &Scene, layer: &Layer) -> Option<Biases> {
         if scene.mechanism != Mechanism::Cjar {
             return Some(Biases::default());
@@ -59,10 +62,16 @@ impl KeptBiases {
         } else {
             None
         };
-        let mut inner = self.inner.borrow_mut();
+        let position = |which: Unit, amplitude: f32| {
+            if amplitude == 0.0 {
+                return Ok(None);
+            }
+            let unit = self.unit(which, scene, layer).ok_or(OnItsWay)?;
+            Ok::<_, OnItsWay>(Some(PositionBias { unit, amplitude }))
+        };
         Some(Biases {
-            p_k: inner.position_bias(0, &cjar.p_k, sizes),
-            p_v: inner.position_bias(1, &cjar.p_v, sizes),
+            p_k: position(Unit::PK, cjar.p_k.amplitude).ok()?,
+            p_v: position(Unit::PV, cjar.p_v.amplitude).ok()?,
             s,
         })
     }
@@ -80,41 +89,37 @@ impl KeptBiases {
             return Ok(made.clone());
         }
         let dense = s.dense && sizes.dense_fits();
-        let unit = dense.then(|| self.dense(scene, layer, sizes).ok_or(OnItsWay));
-        let unit = unit.transpose()?;
-        let made = resolve::score_bias(s, sizes, &|seed, sizes| match &unit {
-            Some(unit) => unit.clone(),
-            None => resolve::dense_unit(seed, sizes),
-        });
+        let unit = dense.then(|| self.unit(Unit::S, scene, layer).ok_or(OnItsWay));
+        let made = resolve::score_bias(s, sizes, unit.transpose()?);
         self.inner.borrow_mut().score_bias = Some((s.clone(), sizes, made.clone()));
         Ok(made)
     }
 
-    /// The numbers of a dense s. One question at a time; the newest is asked when the last is
-    /// answered.
-    fn dense(&self, scene: &Scene, layer: &Layer, sizes: Sizes) -> Option<Tensor> {
-        let key = (scene.cjar.s.seed, sizes);
+    /// The numbers of `which` at amplitude 1: there, made here, or asked for. One question at a
+    /// time; the newest is asked when the last is answered.
+    fn unit(&self, which: Unit, scene: &Scene, layer: &Layer) -> Option<Tensor> {
+        let (cjar, sizes) = (&scene.cjar, Sizes::from(layer));
+        let key = which.key(cjar, sizes);
         let mut inner = self.inner.borrow_mut();
-        if let Some((kept, unit)) = &inner.dense
+        if let Some((kept, unit)) = &inner.units[which as usize]
             && *kept == key
         {
             return Some(unit.clone());
         }
+        let count = which.shape(cjar, sizes)?.iter().product::<usize>();
+        if count <= AT_ONCE {
+            let unit = which.make(cjar, sizes);
+            inner.units[which as usize] = Some((key, unit.clone()));
+            return Some(unit);
+        }
         if !std::mem::replace(&mut inner.asked, true) {
-            let (calculator, kept) = (self.calculator.clone(), self.inner.clone());
-            let ask = Ask::Dense {
-                id: layer.id,
-                scene: scene.to_fragment(),
-            };
+            let kept = self.clone();
+            let (id, cjar, link) = (layer.id, cjar.clone(), scene.to_fragment());
             spawn_local(async move {
-                let (_, blobs) = calculator.ask(ask, Vec::new()).await;
-                let shape = [sizes.heads, sizes.seq_len, sizes.seq_len];
-                let unit = blobs.first().and_then(|b| calc::tensor(&shape, b).ok());
-                // Without a calculator it is made here: later is better than never.
-                let unit = unit.unwrap_or_else(|| resolve::dense_unit(key.0, sizes));
-                let mut inner = kept.borrow_mut();
+                let unit = kept.made(which, id, &cjar, sizes, link).await;
+                let mut inner = kept.inner.borrow_mut();
                 inner.asked = false;
-                inner.dense = Some((key, unit));
+                inner.units[which as usize] = Some((key, unit));
                 drop(inner);
                 super::changed();
                 super::with(|driver| driver.facts.cell());
@@ -122,25 +127,19 @@ impl KeptBiases {
         }
         None
     }
-}
 
-impl Inner {
-    fn position_bias(&mut self, which: usize, bias: &Bias, sizes: Sizes) -> Option<PositionBias> {
-        if bias.amplitude == 0.0 {
-            return None;
-        }
-        let key = UnitKey(bias.shape, bias.per_position, bias.seed, sizes);
-        let unit = match &self.units[which] {
-            Some((kept, unit)) if *kept == key => unit.clone(),
-            _ => {
-                let unit = resolve::unit(bias, sizes);
-                self.units[which] = Some((key, unit.clone()));
-                unit
-            }
+    /// The numbers of `which` from the calculator.
+    async fn made(&self, which: Unit, id: u64, cjar: &Cjar, sizes: Sizes, link: String) -> Tensor {
+        let ask = |at| Ask::Unit {
+            id,
+            at,
+            of: which,
+            scene: link.clone(),
         };
-        Some(PositionBias {
-            unit,
-            amplitude: bias.amplitude,
-        })
+        let shape = which.shape(cjar, sizes).unwrap_or_default();
+        let data = pieces(&self.calculator, shape.iter().product(), ask, || true).await;
+        let unit = data.and_then(|data| Tensor::new(&shape, data).ok());
+        // Without a calculator they are made here: later is better than never.
+        unit.unwrap_or_else(|| which.make(cjar, sizes))
     }
 }
