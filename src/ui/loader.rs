@@ -1,18 +1,17 @@
 //! Brings the layer of `scene.source`: fetches what is missing with progress, can be cancelled,
 //! keeps what it has. The newest source wins.
 
+mod fetch;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use js_sys::{Reflect, Uint8Array};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::JsCast;
-use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortController, ReadableStreamDefaultReader, RequestInit, Response};
+use web_sys::AbortController;
 
+use self::fetch::Progress;
 use super::calc::{self, Answer, Ask, PIECE};
 use super::pieces::pieces;
 use super::problem::Problem;
@@ -129,12 +128,7 @@ impl Loader {
             }
         }
         let names = minilm::files(text, layer);
-        let progress = Progress {
-            loader: self.clone(),
-            run,
-            done: Cell::new(0),
-            total: Cell::new(0),
-        };
+        let progress = Progress::new(self, run);
         let hidden = self.fetch(&names.hidden, Some(&progress)).await?;
         let qk = self.fetch(&names.qk, Some(&progress)).await?;
         if may_preview && let Ok(named) = minilm::preview(layer, head, &hidden, &qk) {
@@ -207,100 +201,6 @@ impl Loader {
             layer: Arc::new(layer),
             tokens: tokens.into(),
         })
-    }
-
-    /// The bytes of a file that was fetched before.
-    fn known(&self, file: &str) -> Option<Rc<Vec<u8>>> {
-        let files = self.files.borrow();
-        let (_, bytes) = files.iter().find(|(name, _)| name == file)?;
-        Some(bytes.clone())
-    }
-
-    /// The bytes of one file, fetched once.
-    async fn fetch(&self, file: &str, progress: Option<&Progress>) -> Result<Rc<Vec<u8>>, Problem> {
-        if let Some(bytes) = self.known(file) {
-            return Ok(bytes);
-        }
-        let abort = AbortController::new().ok();
-        let init = RequestInit::new();
-        init.set_signal(abort.as_ref().map(AbortController::signal).as_ref());
-        self.abort.borrow_mut().clone_from(&abort);
-        let missing = |status| Problem::FileMissing {
-            file: file.to_owned(),
-            status,
-        };
-        let response =
-            JsFuture::from(window().fetch_with_str_and_init(&format!("{FOLDER}/{file}"), &init))
-                .await
-                .ok()
-                .and_then(|r| r.dyn_into::<Response>().ok())
-                .ok_or_else(|| missing(0))?;
-        if !response.ok() {
-            return Err(missing(response.status()));
-        }
-        let bytes = read(&response, progress)
-            .await
-            .map_err(|_| broken(file, "the connection broke off"))?;
-        let bytes = Rc::new(bytes);
-        self.files
-            .borrow_mut()
-            .push((file.to_owned(), bytes.clone()));
-        Ok(bytes)
-    }
-}
-
-/// Bytes of all files of one load together.
-struct Progress {
-    loader: Loader,
-    run: u32,
-    done: Cell<u64>,
-    total: Cell<u64>,
-}
-
-impl Progress {
-    fn expect(&self, bytes: u64) {
-        self.total.set(self.total.get() + bytes);
-    }
-
-    fn add(&self, bytes: u64) {
-        self.done.set(self.done.get() + bytes);
-        if self.loader.run.get() != self.run {
-            return;
-        }
-        let (so_far, all) = (self.done.get(), self.total.get());
-        self.loader.state.layer.update(|state| {
-            if let LayerState::Loading { done, total, .. } = state {
-                *done = so_far;
-                *total = (all >= so_far).then_some(all);
-            }
-        });
-    }
-}
-
-/// Reads a body piece by piece, so that progress can be shown.
-async fn read(response: &Response, progress: Option<&Progress>) -> Result<Vec<u8>, JsValue> {
-    let length = response
-        .headers()
-        .get("content-length")
-        .ok()
-        .flatten()
-        .and_then(|text| text.parse::<u64>().ok());
-    if let (Some(progress), Some(length)) = (progress, length) {
-        progress.expect(length);
-    }
-    let body = response.body().ok_or("no body")?;
-    let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
-    let mut bytes = Vec::new();
-    loop {
-        let piece = JsFuture::from(reader.read()).await?;
-        if Reflect::get(&piece, &"done".into())?.is_truthy() {
-            return Ok(bytes);
-        }
-        let array: Uint8Array = Reflect::get(&piece, &"value".into())?.dyn_into()?;
-        bytes.extend(array.to_vec());
-        if let Some(progress) = progress {
-            progress.add(u64::from(array.length()));
-        }
     }
 }
 

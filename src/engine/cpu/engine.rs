@@ -3,12 +3,9 @@
 
 use std::collections::VecDeque;
 
-use attnscope_kernels::tile::{Matrix, linear};
-
-use crate::attention::layer::Input;
 use crate::engine::bounds::{check_frame, within_bounds};
 use crate::engine::done::Done;
-use crate::engine::jobs::{Job, Part, Planner, Rows, Step, Work};
+use crate::engine::jobs::{Job, Planner, Step, Work};
 use crate::engine::plan::{Pass, Plan};
 use crate::engine::sizes::{Allowed, Sizes, StatSizes};
 use crate::engine::{EngineError, Frame, FrameReport, MapValues};
@@ -17,6 +14,7 @@ use super::maps::Cursor;
 use super::outputs::{Outputs, Which};
 use super::paint::Picture;
 use super::texels::Texels;
+use super::work::taken_after;
 
 /// Multiply-adds of one piece: 10 to 30 ms in a browser.
 pub(super) const BUDGET: u64 = 80_000_000;
@@ -25,7 +23,7 @@ pub(super) const BUDGET: u64 = 80_000_000;
 pub(super) struct Shown {
     pub(super) frame: Frame,
     pub(super) sizes: Sizes,
-    done: Done,
+    pub(super) done: Done,
 }
 
 /// Sizes in pixels of the three pictures.
@@ -52,7 +50,7 @@ pub struct CpuEngine {
     /// Multiply-adds up to the whole large map, once a part of it was drawn.
     begun: Option<u64>,
     /// Whether small maps are not drawn yet.
-    strip_waits: bool,
+    pub(super) strip_waits: bool,
     pub(super) targets: Targets,
     pub(super) pictures: [Option<Picture>; 3],
 }
@@ -238,102 +236,10 @@ impl CpuEngine {
             Which::LowRank => &self.outputs.y_low,
         }
     }
-
-    fn note(&mut self, job: Job) {
-        if let Some(Shown { frame, sizes, done }) = &mut self.shown {
-            let map_rows = frame.map.as_ref().map_or(0, |m| m.texel_rows);
-            let strip_rows = frame.strip.as_ref().map_or(0, |s| s.texels);
-            done.note(job, sizes.seq_len as u32, map_rows, strip_rows);
-        }
-    }
-
-    /// Does `job`, or as much of it as `left` allows; returns whether it is done.
-    fn run(&mut self, job: Job, left: &mut i64) -> bool {
-        // Out of its place, so that parts of the engine can be written while it is read.
-        let Some(shown) = self.shown.take() else {
-            return true;
-        };
-        let finished = match job {
-            Job::Map(rows) => self.map(&shown, rows, left),
-            Job::Strip(head, rows) => self.small_map(&shown, head as usize, rows, left),
-            _ => {
-                self.run_whole(&shown, job);
-                true
-            }
-        };
-        self.shown = Some(shown);
-        finished
-    }
-
-    fn run_whole(&mut self, shown: &Shown, job: Job) {
-        match job {
-            Job::Project(part, head, rows) => self.project(shown, part, head as usize, rows),
-            Job::Attend(head, rows) => self.attend(shown, head as usize, rows),
-            Job::Full(rows) => self.full(shown, rows),
-            Job::Components(rows) => self.components(shown, rows),
-            Job::Partial(at, rows) => self.partial(shown, at, rows),
-            Job::LowRank(rows) => self.low_rank(shown, rows),
-            Job::Energy => self.energy(shown),
-            Job::FullTexels => self.output_texels(shown, false),
-            Job::LowTexels => self.output_texels(shown, true),
-            Job::DrawMap => self.draw_map_of(shown),
-            Job::DrawStrip => self.strip_waits = true,
-            Job::DrawOutput => self.draw_output(shown),
-            // k', v' and normalisers are made where they are used.
-            Job::Bias(..)
-            | Job::Stats(..)
-            | Job::Scores(..)
-            | Job::Map(_)
-            | Job::Weights(_)
-            | Job::Strip(..) => {}
-        }
-    }
-
-    fn project(&mut self, shown: &Shown, part: Part, head: usize, rows: Rows) {
-        let layer = &shown.frame.layer;
-        let (len, dim) = (layer.seq_len, layer.head_dim);
-        let to = &mut self.heads[part as usize][head];
-        match &layer.input {
-            Input::Heads { q, k, v } => {
-                let tensor = [q, k, v][part as usize];
-                tensor.outer(head).clone_into(to);
-            }
-            Input::Hidden { x, w_q, w_k, w_v } => {
-                let d = x.data.len() / len;
-                to.resize(len * dim, 0.0);
-                let rows = rows.0 as usize..rows.1 as usize;
-                if let Some(map) = [w_q, w_k, w_v][part as usize] {
-                    let of = |data| Matrix { data, stride: d };
-                    let at = head * dim;
-                    let bias = map.bias.as_ref().map(|bias| &bias.data[at..]);
-                    let w = of(&map.weight.data[at * d..]);
-                    linear(of(&x.data), w, (dim, d), bias, rows, to);
-                } else {
-                    for i in rows {
-                        let from = i * d + head * dim;
-                        to[i * dim..(i + 1) * dim].copy_from_slice(&x.data[from..from + dim]);
-                    }
-                }
-            }
-        }
-    }
 }
 
 fn cost(steps: &VecDeque<Step>) -> u64 {
     steps.iter().map(|step| step.cost).sum()
-}
-
-/// What a step that was done whole has cost, where that is not taken off as it is done.
-fn taken_after(step: Step) -> i64 {
-    match step.job {
-        Job::Bias(..)
-        | Job::Stats(..)
-        | Job::Scores(..)
-        | Job::Map(_)
-        | Job::Weights(_)
-        | Job::Strip(..) => 0,
-        _ => step.cost as i64,
-    }
 }
 
 /// The sizes of the layer of `frame`, when it can be drawn at all.

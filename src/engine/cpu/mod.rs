@@ -17,5 +17,6 @@ pub mod travel;
 mod travel_layer;
 mod travel_views;
 pub mod wire;
+mod work;
 
 pub use engine::CpuEngine;

@@ -8,6 +8,7 @@ pub mod browser;
 pub mod context;
 pub mod encode;
 pub mod encode_draw;
+pub mod encode_inputs;
 pub mod encode_map;
 pub mod encode_output;
 pub mod engine;
