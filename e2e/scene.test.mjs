@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
 import { fragments } from './fragments.mjs';
-import { assertQuiet, opened, openPage, ready, reference, show } from './harness.mjs';
+import { assertQuiet, opened, openPage, ready, reference, show, slider } from './harness.mjs';
 
 const LESSONS = ['full', 'window', 'sink', 'bias', 'signed', 'rank'];
 
@@ -82,9 +82,73 @@ for (const name of BROWSERS) {
         await page.click('#lesson-move');
         const moved = await assertSentence();
         assert.notEqual(moved.fragment, begun.fragment, 'the move changes something');
+        // What has moved can be seen.
+        const changed = await page.evaluate((before) => {
+          const [was, is] = [before, window.attnscope.scene()].map((text) => new URLSearchParams(text));
+          const control = [...document.querySelectorAll('[data-key]')].find(({ dataset: { key } }) => was.get(key) !== is.get(key));
+          const { top, bottom } = control?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+          return { key: control?.dataset.key, inside: top >= 0 && bottom <= innerHeight };
+        }, begun.fragment);
+        assert.ok(changed.inside, `${changed.key} is out of sight`);
         // A shared P_K moves nothing, and its sentence says so without a number.
         assert.ok(begun.told + moved.told > 0, 'neither sentence has a number');
       });
+    });
+
+    test('a drag is one step back, however long the hand stops on its way', async () => {
+      await show(page, 'v=1&m=window&w=2');
+      // The address follows a moment later.
+      await page.waitForFunction(() => location.hash === '#v=1&m=window');
+      const before = await page.evaluate(() => history.length);
+      const box = await (await page.$(slider('w'))).boundingBox();
+      const at = (share) => [box.x + share * box.width, box.y + box.height / 2];
+      await page.mouse.move(...at(0.1));
+      await page.mouse.down();
+      await page.mouse.move(...at(0.3));
+      await new Promise((done) => setTimeout(done, 700));
+      const halfway = await page.evaluate(() => window.attnscope.scene());
+      await page.mouse.move(...at(0.6));
+      assert.ok(await page.$('.sentence.is-late'), 'a sentence about an earlier picture looks like one about this');
+      await page.mouse.up();
+      await page.waitForFunction(() => location.hash === `#${window.attnscope.scene()}`);
+      const end = await page.evaluate(() => window.attnscope.scene());
+      assert.ok(halfway !== end && halfway !== 'v=1&m=window', `${halfway} to ${end}`);
+      assert.equal(await page.evaluate(() => history.length), before + 1);
+      await page.evaluate(() => history.back());
+      await page.waitForFunction(() => window.attnscope.scene() === 'v=1&m=window');
+      await page.evaluate(() => window.attnscope.settled());
+      assert.equal(await page.$('.sentence.is-late'), null);
+    });
+
+    test('the labels of the locked cell stay beside its row and column when the map is zoomed', async () => {
+      const off = () =>
+        page.evaluate(() => {
+          const middle = (element) => {
+            const { left, right, top, bottom } = element.getBoundingClientRect();
+            return { x: (left + right) / 2, y: (top + bottom) / 2 };
+          };
+          const [row, ring] = [document.querySelector('.axis-q .hot'), document.querySelector('.ring')].map(middle);
+          // A slanted label begins beside its column and leans away.
+          const column = document.querySelector('.axis-k .hot').getBoundingClientRect().left;
+          return { row: row.y - ring.y, column: column - ring.x };
+        });
+      const lock = 'v=1&src=sentence.3&head=1&cell=12.6';
+      for (const rect of ['', '&rect=10.6.4.4', '&rect=8.4.8.8', '']) {
+        await show(page, lock + rect);
+        const { row, column } = await off();
+        assert.ok(Math.abs(row) < 8 && Math.abs(column) < 16, `${rect}: ${row} ${column}`);
+      }
+    });
+
+    test('the terms of a cell make its score, and its score its weight', async () => {
+      await show(page, 'v=1&m=cjar&reading=product&pk=0.5&s=1&rho=8&panel=cell&cell=12.9');
+      const rows = await page.$$eval('.numbers tr', (all) => all.map((it) => [it.cells[0].innerText, it.cells[1].innerText]));
+      const value = Object.fromEntries(rows.map(([label, text]) => [label, numbers(text)[0]]));
+      const score = value['scale · q·k'] + value['scale · q·P_K'] + value['cut to rank ρ'];
+      assert.ok(Math.abs(score - value['score r']) < 0.002, JSON.stringify(value));
+      assert.ok(Math.abs(value['cut to rank ρ']) > 0.01, 'a rank that cuts nothing');
+      const weight = value['score r'] * value['softmax(s)'];
+      assert.ok(Math.abs(weight - value['weight A']) < 0.01 * Math.max(1, Math.abs(value['score r'])), JSON.stringify(value));
     });
 
     test('English and Chinese: same numbers, other words', async () => {

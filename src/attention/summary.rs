@@ -28,14 +28,14 @@ pub struct Summary {
     pub negative: f64,
     /// Mean entropy of the rows in bits (softmax and bias readings with one segment), else `None`.
     pub entropy: Option<f64>,
-    /// What the mask takes away from full attention with the same q and k'; `None` when every
-    /// query sees every key.
+    /// What the mask takes away from full attention with the same q, k' and s; `None` when every
+    /// query sees every key, and in the product reading, whose weights are no shares of a whole.
     pub lost: Option<Lost>,
     /// Largest |A − A₀| where A₀ leaves P_K and s away and keeps everything else.
     pub moved: f64,
 }
 
-/// Weight that full attention (softmax of r, no mask) puts on keys that are masked here.
+/// Weight that full attention (softmax of r or r + s, no mask) puts on keys that are masked here.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Lost {
     /// Mean over all queries.
@@ -83,7 +83,7 @@ pub fn summarize_head(here: &Head) -> Result<Summary, ReferenceError> {
         gather.row(i, &row);
         // A row that gets the mean loses nothing: it has a weight for every key.
         let mean = row.seen == 0 && config.empty == Empty::Mean;
-        if row.seen < l && !mean {
+        if row.seen < l && !mean && !config.reading.is_signed() {
             lost.row(i, here, &row);
         }
         if let Some(plain) = &plain {
@@ -217,11 +217,13 @@ struct LostSum {
 }
 
 impl LostSum {
-    /// Row `i`, which does not see every key: full softmax of its scores, less what it sees.
+    /// Row `i`, which does not see every key: full softmax of it, less what it sees.
     fn row(&mut self, i: usize, head: &Head, row: &Row) {
-        let score: Vec<f64> = (0..head.seq_len).map(|j| head.score(i, j)).collect();
-        let top = score.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = score.iter().map(|r| (r - top).exp()).collect();
+        // s is 0 where the reading does not use it.
+        let exponent = |j| head.score(i, j) + head.auxiliary(i, j);
+        let exponents: Vec<f64> = (0..head.seq_len).map(exponent).collect();
+        let top = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = exponents.iter().map(|z| (z - top).exp()).collect();
         let whole: f64 = weights.iter().sum();
         let mut visible = row.keys[..row.seen].iter().copied().peekable();
         let mut lost = Lost {

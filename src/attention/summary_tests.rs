@@ -84,6 +84,40 @@ fn lost_weight_of_a_real_head_is_what_full_attention_had_there() {
 }
 
 #[test]
+fn what_a_window_takes_away_is_what_the_reading_gives() {
+    let layer = first();
+    let s = (0..47).map(|o| -0.3 * f32::abs(o as f32 - 23.0)).collect();
+    let biases = Biases {
+        s: Some(ScoreBias::Curve(s)),
+        ..Biases::default()
+    };
+    let mut config = Config {
+        reading: Reading::Bias,
+        visibility: Visibility {
+            left: Some(2),
+            right: Some(2),
+            ..Visibility::default()
+        },
+        ..Config::full(32)
+    };
+    let lost = summarize(&layer, &config, &biases, 0).unwrap().lost.unwrap();
+    let open = Config {
+        visibility: Visibility::default(),
+        ..config.clone()
+    };
+    let full = Head::new(&layer, &open, &biases, 0).unwrap().map().weights;
+    let outside: f64 = (0..24)
+        .filter(|&j: &usize| j.abs_diff(lost.row) > 2)
+        .map(|j| full[lost.row * 24 + j])
+        .sum();
+    assert!((lost.share - outside).abs() < 1e-12);
+    let plain = summarize(&layer, &config, &Biases::default(), 0).unwrap();
+    assert!((plain.lost.unwrap().mean - lost.mean).abs() > 0.05);
+    config.reading = Reading::Product;
+    assert_eq!(summarize(&layer, &config, &biases, 0).unwrap().lost, None);
+}
+
+#[test]
 fn worked_by_hand() {
     // Scores: row 0 has ln 3 and 0 → weights ¾ and ¼; row 1 has 0 and 0 → ½ and ½.
     let layer = tiny([3f32.ln(), 0.0], [1.0, 0.0]);

@@ -66,14 +66,41 @@ pub fn follow(state: AppState) {
     });
 
     let pending: Rc<Cell<Option<TimeoutHandle>>> = Rc::default();
-    let write_later = write_now.clone();
+    let held: Rc<Cell<bool>> = Rc::default();
+    let write_soon = {
+        let (write, held) = (write_now.clone(), held.clone());
+        Rc::new(move || {
+            if let Some(earlier) = pending.take() {
+                earlier.clear();
+            }
+            let (write, held) = (write.clone(), held.clone());
+            let act = move || {
+                // A drag is one step, however long the hand stops on its way.
+                if !held.get() {
+                    write();
+                }
+            };
+            pending.set(set_timeout_with_handle(act, PAUSE).ok());
+        })
+    };
+    let pressed = held.clone();
+    let down = window_event_listener(leptos::ev::pointerdown, move |_| pressed.set(true));
+    on_cleanup(move || down.remove());
+    let release = {
+        let write_soon = write_soon.clone();
+        move || {
+            held.set(false);
+            write_soon();
+        }
+    };
+    let released = release.clone();
+    let up = window_event_listener(leptos::ev::pointerup, move |_| released());
+    on_cleanup(move || up.remove());
+    let cancelled = window_event_listener(leptos::ev::pointercancel, move |_| release());
+    on_cleanup(move || cancelled.remove());
     effect(move || {
         state.scene.track();
-        if let Some(earlier) = pending.take() {
-            earlier.clear();
-        }
-        let write = write_later.clone();
-        pending.set(set_timeout_with_handle(move || write(), PAUSE).ok());
+        write_soon();
     });
     let leave = window_event_listener(leptos::ev::pagehide, move |_| write_now());
     on_cleanup(move || leave.remove());

@@ -51,12 +51,13 @@ pub fn Axis(
                 .map_or_else(|| at.to_string(), |token| axis::shorten(token, longest()))
         })
     };
-    let hot = memo(move || {
+    let hot_now = move || {
         let (start, count) = span.get();
         let (i, j) = cell.get()?;
         let at = if rows { i } else { j };
         (at >= start && at - start < count).then_some(at)
-    });
+    };
+    let hot = memo(hot_now);
     let label = move |at: u32, is_hot: bool| {
         let (start, count) = span.get();
         let pitch = extent.get() / f64::from(count);
@@ -88,7 +89,8 @@ pub fn Axis(
         // The same words are read out from the map's own description.
         <svg class=class aria-hidden="true">
             {all}
-            {move || hot.get().map(|at| label(at, true))}
+            // Not the memo, as with `fit`: its place is read beside what the memo is made of.
+            {move || hot_now().map(|at| label(at, true))}
         </svg>
     }
 }

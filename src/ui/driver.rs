@@ -34,6 +34,7 @@ use crate::ui::memo::{effect, memo};
 pub use self::ask::*;
 pub use self::canvases::CanvasSlot;
 pub use self::engines::retry_gpu;
+pub use self::facts::of_facts;
 
 thread_local! {
     /// One page, one driver: every embed is a WebAssembly instance of its own.

@@ -63,14 +63,18 @@ fn Numbers(
 ) -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
-    let (cjar, reading, quantity) = app.scene.with_untracked(|s| {
+    let (cjar, reading, quantity, cut) = app.scene.with_untracked(|s| {
         (
             s.mechanism == Mechanism::Cjar,
             s.cjar.reading,
             s.view.quantity,
+            s.cjar.score_rank.is_some(),
         )
     });
     let uses_s = cjar && reading.uses_score_bias();
+    // A = softmax(s) · r, so that r gives the factor away unless it is 0.
+    let share = (cjar && reading == Reading::Product && numbers.visible && numbers.score != 0.0)
+        .then(|| numbers.weight / numbers.score);
     let row = |label: Text, class: &'static str, value: f64| {
         view! {
             <tr class=class>
@@ -112,10 +116,14 @@ fn Numbers(
             <tbody>
                 {row(words::TERM_QK, "role-q", numbers.qk)}
                 {cjar.then(|| row(words::TERM_QP, "role-p", numbers.qp))}
+                {(cjar && cut).then(|| {
+                    row(words::TERM_CUT, "role-q", numbers.score - numbers.qk - numbers.qp)
+                })}
                 {row(words::TERM_R, "sum", numbers.score)}
                 {uses_s.then(|| row(words::TERM_S, "role-s", numbers.s))}
                 {(uses_s && reading == Reading::Bias)
                     .then(|| row(words::TERM_Z, "sum", numbers.score + numbers.s))}
+                {share.map(|share| row(words::TERM_SHARE, "sum", share))}
                 {row(words::TERM_A, "role-a result", numbers.weight)}
                 {row(words::ROW_SUM, "minor", numbers.row_sum)}
                 <tr class="minor">

@@ -2,11 +2,12 @@
 //! text says something else.
 
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
 
 use crate::scene::listing::Point;
 use crate::scene::{LessonId, Scene};
 use crate::ui::controls::choice::{Choice, Item};
-use crate::ui::derived::{part, t};
+use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::taker;
 use crate::ui::state::AppState;
@@ -25,11 +26,33 @@ pub fn open(app: AppState, id: LessonId) {
     });
 }
 
+/// Scrolls to the first control that has moved. Not for phones, where the map stays over them.
+fn show_moved(app: AppState, before: Scene) {
+    request_animation_frame(move || {
+        let Ok(controls) = document().query_selector_all("[data-key]") else {
+            return;
+        };
+        let moved = (0..controls.length())
+            .filter_map(|at| controls.get(at)?.dyn_into::<web_sys::Element>().ok())
+            .find(|control| {
+                let key = control.get_attribute("data-key").unwrap_or_default();
+                app.scene
+                    .with_untracked(|now| now.value(&key) != before.value(&key))
+            });
+        if let Some(control) = moved {
+            let how = web_sys::ScrollIntoViewOptions::new();
+            how.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            control.scroll_into_view_with_scroll_into_view_options(&how);
+        }
+    });
+}
+
 /// The text of the scene that is open, if one is.
 #[component(transparent)]
 pub fn Lesson() -> View {
     let app = AppState::get();
     let lesson = part(app, |s| s.lesson);
+    let narrow = Derived::get().narrow;
     let card = move |id: LessonId| {
         let (title, text, step) = words::lesson(id);
         let step = step.map(|step| {
@@ -39,7 +62,13 @@ pub fn Lesson() -> View {
                     type="button"
                     class="move"
                     id="lesson-move"
-                    on:click=move |_| app.change(|s| *s = id.suggested(s.clone()))
+                    on:click=move |_| {
+                        let before = app.scene.get_untracked();
+                        app.change(|s| *s = id.suggested(s.clone()));
+                        if !narrow.get_untracked() {
+                            show_moved(app, before);
+                        }
+                    }
                 >
                     {t(step)}
                 </button>

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::ui::calc::MAX_SUMMARY_LEN;
 use crate::ui::controls::rank::energy_kept;
 use crate::ui::derived::Derived;
+use crate::ui::driver;
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::reach::Reach;
@@ -54,9 +55,16 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
 /// The sentence.
 #[component(transparent)]
 pub fn Sentence() -> View {
-    let text = spoken(AppState::get(), Derived::get());
+    let app = AppState::get();
+    let text = spoken(app, Derived::get());
+    // Facts follow when the hand rests: until then they are of an earlier Scene.
+    let is_late = memo(move || {
+        let now = app.scene.with(driver::of_facts);
+        app.summary
+            .with(|known| known.as_ref().is_some_and(|(scene, _)| *scene != now))
+    });
     view! {
-        <p class="sentence" aria-live="polite">
+        <p class="sentence" class:is-late=move || is_late.get() aria-live="polite">
             {move || text.get()}
         </p>
     }

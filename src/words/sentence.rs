@@ -200,6 +200,7 @@ fn window(lang: Lang, facts: &Facts, windowed: bool) -> String {
         KEEPS.fill(lang, &[("w", &w), ("keys", &keys), ("n", &n)])
     };
     out.push_str(&match &summary.lost {
+        None if summary.visible_min < tokens.len() => KEPT.pick(lang).to_owned(),
         None => ALL_KEPT.pick(lang).to_owned(),
         Some(lost) if lost.share < 0.01 => LOSES_NOTHING.pick(lang).to_owned(),
         Some(lost) => loses(lang, tokens, lost),

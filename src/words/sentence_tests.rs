@@ -94,9 +94,19 @@ fn a_window_says_what_is_kept_and_what_is_lost() {
     assert!(zh.contains("“children” 行失去 61% 的权重"), "{zh}");
     let all = Summary {
         lost: None,
+        visible_min: 4,
+        visible_max: 4,
         ..summary
     };
     assert!(say(&scene, &all)[0].ends_with("this is full attention."));
+    // Weights that are no shares of a whole lose nothing that could be told.
+    let signed = Summary {
+        lost: None,
+        ..summary
+    };
+    let [en, zh] = say(&scene, &signed);
+    assert!(en.ends_with("keeps 3–5 of 4 keys."), "{en}");
+    assert!(zh.ends_with('。'), "{zh}");
 }
 
 #[test]

@@ -32,6 +32,18 @@ type Parts = Rc<Projected>;
 /// Parts by (layer, head); `None` while they are on their way.
 type KeptParts = Option<((u64, usize), Option<Parts>)>;
 
+/// What of a Scene the facts depend on, the rest at its defaults.
+pub fn of_facts(scene: &Scene) -> Scene {
+    let mut scene = scene.clone();
+    scene.view = View {
+        head: scene.view.head,
+        ..View::default()
+    };
+    (scene.lang, scene.theme, scene.lesson) = (None, None, None);
+    scene.show.clear();
+    scene
+}
+
 /// Numbers beside the picture.
 pub struct Facts {
     state: AppState,
@@ -102,13 +114,7 @@ impl Facts {
         if loaded.layer.preview_of.is_some() {
             return None;
         }
-        let mut scene = self.state.scene.get_untracked();
-        scene.view = View {
-            head: scene.view.head,
-            ..View::default()
-        };
-        (scene.lang, scene.theme, scene.lesson) = (None, None, None);
-        scene.show.clear();
+        let scene = self.state.scene.with_untracked(of_facts);
         Some(((loaded.layer.id, scene), loaded))
     }
 
