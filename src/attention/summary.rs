@@ -40,7 +40,7 @@ pub struct Summary {
 pub struct Lost {
     /// Mean over all queries.
     pub mean: f64,
-    /// The query that loses most.
+    /// The query that was asked about, where it loses a key; else the one that loses most.
     pub row: usize,
     /// How much it loses, 0 ..= 1.
     pub share: f64,
@@ -65,19 +65,22 @@ pub fn summarize(
     biases: &Biases,
     head: usize,
 ) -> Result<Summary, ReferenceError> {
-    summarize_head(&Head::new(layer, config, biases, head)?)
+    summarize_head(&Head::new(layer, config, biases, head)?, None)
 }
 
-/// As [`summarize`], of a head that is there already.
+/// As [`summarize`], of a head that is there already; [`Summary::lost`] is about query `asked`.
 ///
 /// # Errors
 /// As [`Head::without_biases`].
-pub fn summarize_head(here: &Head) -> Result<Summary, ReferenceError> {
+pub fn summarize_head(here: &Head, asked: Option<usize>) -> Result<Summary, ReferenceError> {
     let plain = here.without_biases()?;
     let config = here.config();
     let l = here.seq_len;
     let mut gather = Gather::new(l);
-    let mut lost = LostSum::default();
+    let mut lost = LostSum {
+        asked,
+        ..LostSum::default()
+    };
     for i in 0..l {
         let row = here.row(i);
         gather.row(i, &row);
@@ -212,8 +215,10 @@ impl Gather {
 /// What the mask takes away, over the rows.
 #[derive(Default)]
 struct LostSum {
+    asked: Option<usize>,
     sum: f64,
-    worst: Option<Lost>,
+    /// Of the row that is told: the worst so far, or the one that was asked about.
+    told: Option<Lost>,
 }
 
 impl LostSum {
@@ -240,19 +245,17 @@ impl LostSum {
             }
         }
         self.sum += lost.share;
-        if self
-            .worst
-            .as_ref()
-            .is_none_or(|worst| lost.share > worst.share)
-        {
-            self.worst = Some(lost);
+        let is_asked = |row: usize| self.asked == Some(row);
+        let told = self.told.as_ref();
+        if is_asked(i) || told.is_none_or(|told| !is_asked(told.row) && lost.share > told.share) {
+            self.told = Some(lost);
         }
     }
 
     fn finish(self, l: usize) -> Option<Lost> {
-        self.worst.map(|worst| Lost {
+        self.told.map(|told| Lost {
             mean: self.sum / l as f64,
-            ..worst
+            ..told
         })
     }
 }

@@ -84,6 +84,28 @@ fn lost_weight_of_a_real_head_is_what_full_attention_had_there() {
 }
 
 #[test]
+fn the_row_that_is_asked_about_is_told_of() {
+    let window = Config {
+        visibility: Visibility {
+            left: Some(2),
+            right: Some(2),
+            ..Visibility::default()
+        },
+        ..Config::full(32)
+    };
+    let head = Head::new(&first(), &window, &Biases::default(), 0).unwrap();
+    let told = |asked| summarize_head(&head, asked).unwrap().lost.unwrap();
+    let worst = told(None);
+    for row in 0..24 {
+        let lost = told(Some(row));
+        assert_eq!((lost.row, lost.mean), (row, worst.mean));
+        assert!(lost.share <= worst.share);
+    }
+    assert_eq!(told(Some(worst.row)), worst);
+    assert_eq!(told(Some(24)), worst);
+}
+
+#[test]
 fn what_a_window_takes_away_is_what_the_reading_gives() {
     let layer = first();
     let s = (0..47).map(|o| -0.3 * f32::abs(o as f32 - 23.0)).collect();
@@ -100,7 +122,10 @@ fn what_a_window_takes_away_is_what_the_reading_gives() {
         },
         ..Config::full(32)
     };
-    let lost = summarize(&layer, &config, &biases, 0).unwrap().lost.unwrap();
+    let lost = summarize(&layer, &config, &biases, 0)
+        .unwrap()
+        .lost
+        .unwrap();
     let open = Config {
         visibility: Visibility::default(),
         ..config.clone()

@@ -167,7 +167,8 @@ mod native {
         }
         let output = output(&scene, &layer)?;
         if layer.seq_len <= MAX_SUMMARY_LEN {
-            let summary = summarize_head(&head).map_err(text)?;
+            let row = scene.cell(layer.seq_len).map(|(row, _)| row);
+            let summary = summarize_head(&head, row).map_err(text)?;
             let energy = output.as_ref().map(|(rank, energy, _)| (*rank, *energy));
             answer["sentence"] = sentences(&scene, at, &summary, &tokens, energy);
             answer["summary"] = serde_json::to_value(&summary).map_err(text)?;

@@ -87,8 +87,10 @@ impl Calculator {
                 if kept.layer.seq_len > MAX_SUMMARY_LEN {
                     return Ok((Answer::Done, Vec::new()));
                 }
-                let head = kept.head(&parsed(scene))?;
-                let facts = summary::summarize_head(&head).map_err(text)?;
+                let scene = parsed(scene);
+                let row = scene.cell(kept.layer.seq_len).map(|(row, _)| row);
+                let head = kept.head(&scene)?;
+                let facts = summary::summarize_head(&head, row).map_err(text)?;
                 let numbers = bytemuck::cast_slice(&facts.to_numbers()).to_vec();
                 Ok((Answer::Done, vec![numbers]))
             }

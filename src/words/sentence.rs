@@ -202,8 +202,16 @@ fn window(lang: Lang, facts: &Facts, windowed: bool) -> String {
     out.push_str(&match &summary.lost {
         None if summary.visible_min < tokens.len() => KEPT.pick(lang).to_owned(),
         None => ALL_KEPT.pick(lang).to_owned(),
-        Some(lost) if lost.share < 0.01 => LOSES_NOTHING.pick(lang).to_owned(),
-        Some(lost) => loses(lang, tokens, lost),
+        Some(lost) if lost.share >= 0.01 => loses(lang, tokens, lost),
+        Some(lost)
+            if scene
+                .view
+                .cell
+                .is_some_and(|(row, _)| row as usize == lost.row) =>
+        {
+            ROW_LOSES_NOTHING.fill(lang, &[("row", &quoted(lang, tokens, lost.row))])
+        }
+        Some(_) => LOSES_NOTHING.pick(lang).to_owned(),
     });
     out
 }

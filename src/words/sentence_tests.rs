@@ -92,6 +92,19 @@ fn a_window_says_what_is_kept_and_what_is_lost() {
         "With w = 2 each token keeps 3–5 of 4 keys; row “children” loses 61\u{a0}% of its weight, most of it on “[CLS]”."
     );
     assert!(zh.contains("“children” 行失去 61% 的权重"), "{zh}");
+    let little = Summary {
+        lost: summary.lost.clone().map(|lost| Lost {
+            share: 0.001,
+            ..lost
+        }),
+        ..summary
+    };
+    assert!(say(&scene, &little)[0].ends_with("; hardly any weight is lost."));
+    let mut locked = scene.clone();
+    locked.view.cell = Some((2, 0));
+    assert!(say(&locked, &little)[0].ends_with("; row “children” loses hardly any weight."));
+    locked.view.cell = Some((1, 0));
+    assert!(say(&locked, &little)[0].ends_with("; hardly any weight is lost."));
     let all = Summary {
         lost: None,
         visible_min: 4,

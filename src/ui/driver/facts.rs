@@ -37,6 +37,8 @@ pub fn of_facts(scene: &Scene) -> Scene {
     let mut scene = scene.clone();
     scene.view = View {
         head: scene.view.head,
+        // The sentence speaks of the row that is locked.
+        cell: scene.view.cell.map(|(row, _)| (row, 0)),
         ..View::default()
     };
     (scene.lang, scene.theme, scene.lesson) = (None, None, None);
