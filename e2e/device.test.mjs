@@ -143,6 +143,29 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
+    test('a browser that gives no more animation frames: pictures follow all the same', async () => {
+      const starve = () => {
+        const ask = window.requestAnimationFrame;
+        window.requestAnimationFrame = (act) => (window.starved ? 0 : ask.call(window, act));
+      };
+      const page = await openPage(browser, server.url, { before: `(${watch})(); (${starve})();`, lang: 'en' });
+      await assertComputes(page);
+      await show(page, FRAGMENT);
+      await page.evaluate(() => {
+        window.starved = true;
+      });
+      for (const width of [9, 11]) {
+        const next = FRAGMENT.replace('w=7', `w=${width}`);
+        await judge(await show(page, next), next);
+      }
+      // Frames come again.
+      await page.evaluate(() => {
+        window.starved = false;
+      });
+      await assertGoesOn(page, server);
+      await page.close();
+    });
+
     const HELD = {
       mapAsync: ['en', /^CPU · the graphics device no longer answers; it is tried again within 2 minutes$/],
       onSubmittedWorkDone: ['zh', /^CPU · 图形设备不再响应；2 分钟内会再次尝试$/],

@@ -135,17 +135,15 @@ impl Planner<'_> {
             // another pipeline for those would cost more than it saves.
             self.score_inputs(then, head, out);
             let rows = self.sizes.seq_len as u32;
-            push(out, rows, self.score_row(), self.budget, |r| {
-                Job::Scores(head, r)
-            });
+            self.push(out, rows, self.score_rows(), &|r| Job::Scores(head, r));
             then.stats[head as usize % self.stats.slots] = Some(head);
             let per_row = u64::from(rows) * EXP_COST as u64;
-            push(out, rows, per_row, self.budget, Job::Weights);
+            self.push(out, rows, Rates::even(per_row), &Job::Weights);
         } else {
             self.prepare(then, head, out);
             let cells = (map.rect.rows, map.rect.cols);
-            let per_row = self.texel_row(cells, (map.texel_rows, map.texel_cols));
-            push(out, map.texel_rows, per_row, self.budget, Job::Map);
+            let rates = self.texel_rows(map.rect.row, cells, (map.texel_rows, map.texel_cols));
+            self.push(out, map.texel_rows, rates, &Job::Map);
         }
     }
 
@@ -170,10 +168,8 @@ impl Planner<'_> {
             }
             self.prepare(then, head, out);
             let len = self.sizes.seq_len as u32;
-            let per_row = self.texel_row((len, len), (strip.texels, strip.texels));
-            push(out, strip.texels, per_row, self.budget, |rows| {
-                Job::Strip(head, rows)
-            });
+            let rates = self.texel_rows(0, (len, len), (strip.texels, strip.texels));
+            self.push(out, strip.texels, rates, &|rows| Job::Strip(head, rows));
             out.push_back(step(Job::DrawStrip, 0));
             then.strip_drawn = true;
         }
@@ -201,9 +197,7 @@ impl Planner<'_> {
         let slot = head as usize % self.stats.slots;
         if then.stats[slot] != Some(head) {
             let rows = self.sizes.seq_len as u32;
-            push(out, rows, self.score_row(), self.budget, |r| {
-                Job::Stats(head, r)
-            });
+            self.push(out, rows, self.score_rows(), &|r| Job::Stats(head, r));
             then.stats[slot] = Some(head);
         }
     }
@@ -219,15 +213,21 @@ impl Planner<'_> {
         }
         there[head as usize] = true;
         let per_row = self.sizes.input_dim as u64 * self.sizes.head_dim as u64;
-        push(out, self.sizes.seq_len as u32, per_row, self.budget, |r| {
+        let rows = self.sizes.seq_len as u32;
+        self.push(out, rows, Rates::even(per_row), &|r| {
             Job::Project(part, head, r)
         });
     }
 
-    /// Multiply-adds of one row of scores, exponentials counted in.
-    fn score_row(&self) -> u64 {
-        let keys = keys_per_row(self.sizes.seq_len, &self.frame.config.visibility);
-        keys as u64 * self.score_cost()
+    /// Multiply-adds of the rows of scores, exponentials counted in.
+    fn score_rows(&self) -> Rates {
+        let len = self.sizes.seq_len;
+        let visibility = &self.frame.config.visibility;
+        Rates {
+            globals: visibility.globals,
+            global: len as u64 * self.score_cost(),
+            other: keys_per_row(len, visibility) as u64 * self.score_cost(),
+        }
     }
 
     /// Multiply-adds of a score and its exponential.
@@ -237,22 +237,43 @@ impl Planner<'_> {
         (width + EXP_COST) as u64
     }
 
-    /// Multiply-adds of one texel row over a part of `cells` rows and columns that is shown in `texels`.
-    /// Every texel of it looks at each row; scores are made where a key can be seen.
-    fn texel_row(&self, cells: (u32, u32), texels: (u32, u32)) -> u64 {
+    /// Multiply-adds of texel rows over a part of `cells` rows and columns, from row `first` on, that is
+    /// shown in `texels`. Every texel looks at each of its rows; scores are made where a key can be
+    /// seen.
+    fn texel_rows(&self, first: u32, cells: (u32, u32), texels: (u32, u32)) -> Rates {
         let config = &self.frame.config;
-        let keys = match config.empty {
-            Empty::Zero => keys_per_row(self.sizes.seq_len, &config.visibility),
-            Empty::Mean => self.sizes.seq_len,
-        };
+        let len = self.sizes.seq_len;
         let recomputed = if self.stats.stride > self.stats.segments {
             1
         } else {
             1 + self.stats.segment as u64 / 2
         };
-        let rows = u64::from(cells.0.div_ceil(texels.0.max(1)));
-        let scores = u64::from(cells.1).min(keys as u64) * self.score_cost() * recomputed;
-        rows * (scores + u64::from(texels.1) * EXP_COST as u64)
+        let rows = cells.0.div_ceil(texels.0.max(1));
+        let row = |keys: usize| {
+            let scores = u64::from(cells.1).min(keys as u64) * self.score_cost() * recomputed;
+            u64::from(rows) * (scores + u64::from(texels.1) * EXP_COST as u64)
+        };
+        let other = match config.empty {
+            Empty::Zero => keys_per_row(len, &config.visibility),
+            Empty::Mean => len,
+        };
+        let globals = config.visibility.globals.saturating_sub(first);
+        Rates {
+            globals: globals.div_ceil(rows.max(1)),
+            global: row(len),
+            other: row(other),
+        }
+    }
+
+    /// `job` over `rows` in steps of the budget.
+    fn push(&self, out: &mut VecDeque<Step>, rows: u32, rates: Rates, job: &dyn Fn(Rows) -> Job) {
+        let border = rates.globals.min(rows).next_multiple_of(4).min(rows);
+        for (from, to, per_row) in [(0, border, rates.global), (border, rows, rates.other)] {
+            for (first, end) in blocks((to - from) as usize, per_row, self.budget, 4) {
+                let cost = per_row * u64::from(end - first);
+                out.push_back(step(job((from + first, from + end)), cost));
+            }
+        }
     }
 }
 
@@ -263,9 +284,31 @@ fn step(job: Job, cost: u64) -> Step {
     Step { job, cost }
 }
 
-fn push(out: &mut VecDeque<Step>, rows: u32, per_row: u64, budget: u64, job: impl Fn(Rows) -> Job) {
-    for (first, end) in blocks(rows as usize, per_row, budget, 4) {
-        out.push_back(step(job((first, end)), per_row * u64::from(end - first)));
+/// Multiply-adds a row: of the first ones, which see every key, and of the others.
+#[derive(Clone, Copy)]
+struct Rates {
+    globals: u32,
+    global: u64,
+    other: u64,
+}
+
+impl Rates {
+    /// All rows alike.
+    fn even(per_row: u64) -> Self {
+        Self {
+            globals: 0,
+            global: per_row,
+            other: per_row,
+        }
+    }
+
+    /// So many times as much.
+    fn times(self, by: u64) -> Self {
+        Self {
+            global: self.global * by,
+            other: self.other * by,
+            ..self
+        }
     }
 }
 

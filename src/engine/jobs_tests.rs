@@ -239,3 +239,23 @@ fn a_map_costs_what_its_rows_see_and_not_what_they_could() {
     window.config.empty = Empty::Mean;
     assert_eq!(cost(&window), cost(&full));
 }
+
+#[test]
+fn rows_that_see_every_key_are_cut_finer() {
+    let mut frame = frame(1, 512);
+    let visibility = &mut frame.config.visibility;
+    (visibility.left, visibility.right, visibility.globals) = (Some(2), Some(2), 101);
+    let budget = 100_000;
+    let work = work(&frame, &Done::nothing(1, 1), budget);
+    let mut next = 0;
+    for step in &work.front {
+        if let Job::Scores(_, (first, end)) = step.job {
+            assert_eq!(first, next, "rows are left out or done twice");
+            assert!(step.cost <= budget, "{step:?}");
+            let most = if first < 101 { 8 } else { 64 };
+            assert!(end - first <= most, "{step:?}");
+            next = end;
+        }
+    }
+    assert_eq!(next, 512);
+}

@@ -77,9 +77,13 @@ impl Calculator {
                 let blobs = vec![bytes(&factors.q.data), bytes(&factors.k.data)];
                 Ok((Answer::Width(width), blobs))
             }
-            Ask::Unit { id, at, of, scene } => {
-                let sizes = Sizes::from(&self.layer(*id)?.layer);
-                let piece = self.unit.piece(*of, &parsed(scene).cjar, sizes, *at)?;
+            Ask::Unit {
+                sizes,
+                at,
+                of,
+                scene,
+            } => {
+                let piece = self.unit.piece(*of, &parsed(scene).cjar, *sizes, *at)?;
                 Ok((Answer::Done, vec![piece]))
             }
             Ask::Summary { id, scene } => {

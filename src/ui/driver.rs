@@ -43,6 +43,8 @@ thread_local! {
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
+/// From one turn to the next where there are no animation frames.
+const FRAME: Duration = Duration::from_millis(16);
 /// While the device works it is looked at so often: animation frames are too far apart for a
 /// browser that tells about finished work only when it is looked at (Firefox).
 const LOOK_MS: u64 = 4;
@@ -133,8 +135,10 @@ fn now() -> f64 {
 
 /// Asks for an animation frame, unless one is coming.
 fn wake() {
-    if with(|driver| driver.beat.ask()).unwrap_or(false) {
-        request_animation_frame(tick);
+    match with(|driver| (driver.beat.ask(), driver.beat.is_starved())) {
+        Some((true, false)) => request_animation_frame(tick),
+        Some((true, true)) => set_timeout(stand_in, FRAME),
+        Some((false, _)) | None => {}
     }
 }
 
@@ -146,7 +150,7 @@ fn at_once() {
     if !TOLD.replace(true) {
         let act = || {
             TOLD.set(false);
-            tick();
+            stand_in();
         };
         set_timeout(act, Duration::ZERO);
     }
@@ -175,9 +179,17 @@ fn second() {
         let engine = driver.engine.as_ref()?;
         driver.beat.is_silent(engine).then_some(driver.state)
     };
-    if !document().hidden()
-        && let Some(state) = with(silent).flatten()
-    {
+    if document().hidden() {
+        return;
+    }
+    let starved = |driver: &mut Driver| {
+        driver.beat.second();
+        driver.beat.is_starved()
+    };
+    if with(starved) == Some(true) {
+        stand_in();
+    }
+    if let Some(state) = with(silent).flatten() {
         lose(state, EngineError::Stalled);
     }
 }
@@ -185,6 +197,12 @@ fn second() {
 /// One animation frame.
 fn tick() {
     with(|driver| driver.beat.frame_came());
+    turn();
+}
+
+/// Does what an animation frame does, without one.
+fn stand_in() {
+    with(|driver| driver.beat.frame_missed());
     turn();
 }
 

@@ -99,11 +99,12 @@ fn give(api: &Object, name: &str, call: impl Fn(JsValue) -> JsValue + 'static) {
     );
 }
 
-/// One animation frame.
+/// One animation frame, or a tenth of a second where the browser gives none.
 async fn next_frame() {
     let promise = Promise::new(&mut |resolve, _| {
         // Without a window there is no page to wait for.
         let _ = window().request_animation_frame(&resolve);
+        let _ = window().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, 100);
     });
     let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
 }

@@ -81,7 +81,16 @@ impl Troubles {
     /// memory left or fails inside.
     fn report(&self, error: &wgpu::Error) {
         let what = match error {
-            wgpu::Error::Validation { .. } => EngineError::Invalid(error.to_string()),
+            wgpu::Error::Validation { .. } => {
+                let text = error.to_string();
+                // An object is invalid after an error of its own, or when its device is gone: Firefox
+                // tells of the object before it tells of the device.
+                if text.contains("is invalid") && self.fault().is_none() {
+                    EngineError::DeviceLost(browser::first_line(&text))
+                } else {
+                    EngineError::Invalid(text)
+                }
+            }
             _ => EngineError::DeviceLost("out of memory, or an error inside of it".to_owned()),
         };
         Self::note(&self.fault, what);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Job, Part, Planner, Step, has_bias, push, step};
+use super::{Job, Part, Planner, Rates, Step, has_bias, step};
 use crate::attention::layer::{Output, Tensor};
 use crate::engine::Frame;
 use crate::engine::done::Done;
@@ -26,23 +26,23 @@ impl Planner<'_> {
                 then.v_biased[head as usize] = true;
             }
             let chunks = self.sizes.head_stride.div_ceil(8) as u64;
-            let per_row = self.score_row() * (chunks + 1);
-            push(out, rows, per_row, self.budget, |r| Job::Attend(head, r));
+            let rates = self.score_rows().times(chunks + 1);
+            self.push(out, rows, rates, &|r| Job::Attend(head, r));
             then.attended[head as usize] = true;
         }
         let factors = factors(self.frame).is_some();
         if !then.full && !matches!(self.frame.layer.output, Output::Factors { .. }) {
-            push(out, rows, d * d, self.budget, Job::Full);
+            self.push(out, rows, Rates::even(d * d), &Job::Full);
             then.full = true;
         }
         if factors && !then.components {
-            push(out, rows, d * d, self.budget, Job::Components);
+            self.push(out, rows, Rates::even(d * d), &Job::Components);
             then.components = true;
             then.partials = 0;
             then.low_rank = false;
         }
         if !then.full {
-            push(out, rows, d * d, self.budget, Job::Full);
+            self.push(out, rows, Rates::even(d * d), &Job::Full);
             then.full = true;
         }
         if factors && low_rank(self.frame).is_some() && !then.low_rank {
@@ -51,13 +51,13 @@ impl Planner<'_> {
             let sums = partial_sums(self.sizes, all);
             let before = sums.before(rank);
             for part in then.partials..before {
-                push(out, rows, d * u64::from(sums.step), self.budget, |r| {
+                self.push(out, rows, Rates::even(d * u64::from(sums.step)), &|r| {
                     Job::Partial(part, r)
                 });
             }
             then.partials = then.partials.max(before);
             let rest = u64::from(rank - before * sums.step);
-            push(out, rows, d * rest, self.budget, Job::LowRank);
+            self.push(out, rows, Rates::even(d * rest), &Job::LowRank);
             then.low_rank = true;
         }
         if !then.energy {

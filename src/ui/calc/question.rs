@@ -1,5 +1,6 @@
 //! What the calculator and the CPU engine are asked and answer, as texts with blobs beside them.
 
+use crate::scene::resolve::Sizes;
 use crate::scene::unit::Unit;
 
 /// What the page asks. Scenes travel as links, which lose nothing and are parsed anyway; bulk data
@@ -36,10 +37,10 @@ pub enum Ask {
         scene: String,
     },
     /// Piece `at` of the numbers of a bias at amplitude 1, as f32. The calculator makes them for
-    /// the first piece and keeps them until the last.
+    /// the first piece and keeps them until the last, or until a piece is asked for that is none.
     Unit {
-        /// Which layer.
-        id: u64,
+        /// H, L, d_h.
+        sizes: Sizes,
         /// Which piece, of [`PIECE`](super::PIECE) numbers.
         at: usize,
         /// Which bias.
@@ -92,7 +93,15 @@ impl Ask {
             Self::Piece { id, at } => format!("piece {id} {at}"),
             Self::OutFactors { id } => format!("out {id} "),
             Self::ScoreFactors { id, scene } => format!("score {id} {scene}"),
-            Self::Unit { id, at, of, scene } => format!("unit {id} {at} {} {scene}", of.name()),
+            Self::Unit {
+                sizes,
+                at,
+                of,
+                scene,
+            } => {
+                let (heads, len, dim) = (sizes.heads, sizes.seq_len, sizes.head_dim);
+                format!("unit {at} {heads} {len} {dim} {} {scene}", of.name())
+            }
             Self::Summary { id, scene } => format!("summary {id} {scene}"),
             Self::Head { id, head } => format!("head {id} {head}"),
             Self::Draw => "draw 0 ".to_owned(),
@@ -115,13 +124,18 @@ impl Ask {
             "out" => Self::OutFactors { id },
             "score" => Self::ScoreFactors { id, scene },
             "unit" => {
-                let (at, rest) = rest.split_once(' ')?;
-                let (of, scene) = rest.split_once(' ')?;
+                let mut words = rest.splitn(5, ' ');
+                let mut number = || words.next()?.parse().ok();
+                let sizes = Sizes {
+                    heads: number()?,
+                    seq_len: number()?,
+                    head_dim: number()?,
+                };
                 Self::Unit {
-                    id,
-                    at: at.parse().ok()?,
-                    of: Unit::named(of)?,
-                    scene: scene.to_owned(),
+                    sizes,
+                    at: usize::try_from(id).ok()?,
+                    of: Unit::named(words.next()?)?,
+                    scene: words.next()?.to_owned(),
                 }
             }
             "summary" => Self::Summary { id, scene },

@@ -23,12 +23,13 @@ impl MadeUnit {
         at: usize,
     ) -> Result<Blob, String> {
         let missing = || "numbers are missing".to_owned();
-        which.shape(cjar, sizes).ok_or_else(missing)?;
+        let kept = self.0.take();
+        let shape = which.shape(cjar, sizes).ok_or_else(missing)?;
+        if at.saturating_mul(PIECE) >= shape.iter().product() {
+            return Err(missing());
+        }
         let key = which.key(cjar, sizes);
-        let kept = self
-            .0
-            .take()
-            .filter(|kept| (kept.0, kept.1) == (which, key));
+        let kept = kept.filter(|kept| (kept.0, kept.1) == (which, key));
         let kept = kept.unwrap_or_else(|| (which, key, which.make(cjar, sizes)));
         let mut rest = kept.2.data.chunks(PIECE).skip(at);
         let piece = bytes(rest.next().ok_or_else(missing)?);

@@ -69,6 +69,8 @@ struct Flight {
 #[derive(Default)]
 pub struct Beat {
     asked: bool,
+    /// Seconds since the last animation frame in which one was waited for.
+    starved: u32,
     dirty: bool,
     rested: bool,
     changed: f64,
@@ -134,7 +136,24 @@ impl Beat {
 
     /// The animation frame is here.
     pub fn frame_came(&mut self) {
+        self.starved = 0;
         self.asked = false;
+    }
+
+    /// What stands in for an animation frame is here.
+    pub fn frame_missed(&mut self) {
+        self.asked = false;
+    }
+
+    /// A second has passed on a visible page, counted as in [`Beat::is_silent`].
+    pub fn second(&mut self) {
+        self.starved += u32::from(self.asked);
+    }
+
+    /// Whether the browser gives a visible page no animation frames, as Firefox does after a device is
+    /// gone while a picture of it was under way.
+    pub fn is_starved(&self) -> bool {
+        self.starved >= 2
     }
 
     /// Whether the picture is older than the Scene.

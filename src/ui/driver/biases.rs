@@ -11,7 +11,7 @@ use crate::attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
 use crate::scene::resolve::{self, Sizes};
 use crate::scene::unit::{Unit, UnitKey};
 use crate::scene::{Cjar, Curve, Mechanism, Scene};
-use crate::ui::calc::Ask;
+use crate::ui::calc::{Ask, PIECE};
 use crate::ui::pieces::pieces;
 use crate::ui::worker::Client;
 
@@ -34,6 +34,8 @@ struct Inner {
     units: [Option<(UnitKey, Tensor)>; Unit::ALL.len()],
     /// Whether numbers were asked for and are not there yet.
     asked: bool,
+    /// Which ones the newest Scene waits for: others that are on their way are given up.
+    wanted: Option<(Unit, UnitKey)>,
     score_bias: Option<(Curve, Sizes, Option<ScoreBias>)>,
 }
 
@@ -54,6 +56,7 @@ impl KeptBiases {
     /// The biases of `scene`, or `None` while numbers of one are on their way.
     pub fn of(&self, scene: &Scene, layer: &Layer) -> Option<Biases> {
         if scene.mechanism != Mechanism::Cjar {
+            self.inner.borrow_mut().wanted = None;
             return Some(Biases::default());
         }
         let (cjar, sizes) = (&scene.cjar, Sizes::from(layer));
@@ -69,11 +72,14 @@ impl KeptBiases {
             let unit = self.unit(which, scene, layer).ok_or(OnItsWay)?;
             Ok::<_, OnItsWay>(Some(PositionBias { unit, amplitude }))
         };
-        Some(Biases {
+        let biases = Biases {
             p_k: position(Unit::PK, cjar.p_k.amplitude).ok()?,
             p_v: position(Unit::PV, cjar.p_v.amplitude).ok()?,
             s,
-        })
+        };
+        // All are there: what is still on its way is of an earlier Scene.
+        self.inner.borrow_mut().wanted = None;
+        Some(biases)
     }
 
     fn score_bias(
@@ -112,14 +118,17 @@ impl KeptBiases {
             inner.units[which as usize] = Some((key, unit.clone()));
             return Some(unit);
         }
+        inner.wanted = Some((which, key));
         if !std::mem::replace(&mut inner.asked, true) {
             let kept = self.clone();
-            let (id, cjar, link) = (layer.id, cjar.clone(), scene.to_fragment());
+            let (cjar, link) = (cjar.clone(), scene.to_fragment());
             spawn_local(async move {
-                let unit = kept.made(which, id, &cjar, sizes, link).await;
+                let unit = kept.made((which, key), &cjar, sizes, link).await;
                 let mut inner = kept.inner.borrow_mut();
                 inner.asked = false;
-                inner.units[which as usize] = Some((key, unit));
+                if let Some(unit) = unit {
+                    inner.units[which as usize] = Some((key, unit));
+                }
                 drop(inner);
                 super::changed();
                 super::with(|driver| driver.facts.cell());
@@ -128,18 +137,33 @@ impl KeptBiases {
         None
     }
 
-    /// The numbers of `which` from the calculator.
-    async fn made(&self, which: Unit, id: u64, cjar: &Cjar, sizes: Sizes, link: String) -> Tensor {
+    /// The numbers of `which` from the calculator; `None` when no Scene waits for them any more.
+    async fn made(
+        &self,
+        (which, key): (Unit, UnitKey),
+        cjar: &Cjar,
+        sizes: Sizes,
+        link: String,
+    ) -> Option<Tensor> {
         let ask = |at| Ask::Unit {
-            id,
+            sizes,
             at,
             of: which,
             scene: link.clone(),
         };
-        let shape = which.shape(cjar, sizes).unwrap_or_default();
-        let data = pieces(&self.calculator, shape.iter().product(), ask, || true).await;
+        let goes_on = || self.inner.borrow().wanted == Some((which, key));
+        let shape = which.shape(cjar, sizes)?;
+        let data = pieces(&self.calculator, shape.iter().product(), ask, goes_on).await;
+        if !goes_on() {
+            // No piece: the calculator forgets the rest.
+            let _ = self
+                .calculator
+                .ask(ask(usize::MAX / PIECE), Vec::new())
+                .await;
+            return None;
+        }
         let unit = data.and_then(|data| Tensor::new(&shape, data).ok());
         // Without a calculator they are made here: later is better than never.
-        unit.unwrap_or_else(|| which.make(cjar, sizes))
+        Some(unit.unwrap_or_else(|| which.make(cjar, sizes)))
     }
 }
