@@ -95,6 +95,17 @@ for (const name of BROWSERS) {
       });
     });
 
+    test('another text puts a starter scene away, whose words are of its own; a listing stays', async () => {
+      for (const [lesson, stays] of [['window', false], ['partial', true]]) {
+        await page.evaluate((id) => window.attnscope.lesson(id), lesson);
+        await page.waitForSelector('.lesson');
+        await page.select('#source', '1');
+        await page.evaluate(() => window.attnscope.settled());
+        assert.equal((await page.$('.lesson')) !== null, stays, lesson);
+        assert.match(await page.evaluate(() => window.attnscope.scene()), /src=paragraph/);
+      }
+    });
+
     test('a drag is one step back, however long the hand stops on its way', async () => {
       await show(page, 'v=1&m=window&w=2');
       // The address follows a moment later.

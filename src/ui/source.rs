@@ -35,9 +35,11 @@ pub fn SourcePick() -> View {
     let choose = move |at: usize| {
         app.change(|s| {
             s.source = chosen_source(&s.source, at);
-            // A rectangle or cell of another text says nothing about this one.
+            // A rectangle or cell of another text says nothing about this one, nor does a starter
+            // scene, which speaks of its tokens. The listings are of any text.
             s.view.rect = None;
             s.view.cell = None;
+            s.lesson = s.lesson.filter(|id| !id.points().is_empty());
         });
     };
     let real = memo(move || chosen.get() < PASSAGES.len());
