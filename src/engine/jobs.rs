@@ -1,14 +1,15 @@
 //! What is left to do for a Frame, as steps small enough for one submit each. Pure: made from what
 //! is already there and what is to be seen.
 
+mod cost;
 mod output;
 
 use std::collections::VecDeque;
 
-use crate::attention::config::Empty;
-use crate::engine::sizes::{Sizes, StatSizes, blocks, keys_per_row};
+use crate::engine::sizes::{Sizes, StatSizes};
 use crate::engine::{Frame, MapView};
 
+use self::cost::{EXP_COST, Rates};
 use super::done::Done;
 
 pub use self::output::{components, factors, low_rank};
@@ -137,7 +138,7 @@ impl Planner<'_> {
             let rows = self.sizes.seq_len as u32;
             self.push(out, rows, self.score_rows(), &|r| Job::Scores(head, r));
             then.stats[head as usize % self.stats.slots] = Some(head);
-            let per_row = u64::from(rows) * EXP_COST as u64;
+            let per_row = u64::from(rows) * EXP_COST;
             self.push(out, rows, Rates::even(per_row), &Job::Weights);
         } else {
             self.prepare(then, head, out);
@@ -218,98 +219,10 @@ impl Planner<'_> {
             Job::Project(part, head, r)
         });
     }
-
-    /// Multiply-adds of the rows of scores, exponentials counted in.
-    fn score_rows(&self) -> Rates {
-        let len = self.sizes.seq_len;
-        let visibility = &self.frame.config.visibility;
-        Rates {
-            globals: visibility.globals,
-            global: len as u64 * self.score_cost(),
-            other: keys_per_row(len, visibility) as u64 * self.score_cost(),
-        }
-    }
-
-    /// Multiply-adds of a score and its exponential.
-    fn score_cost(&self) -> u64 {
-        let width = self.frame.config.score_rank;
-        let width = width.map_or(self.sizes.head_dim, |r| r as usize);
-        (width + EXP_COST) as u64
-    }
-
-    /// Multiply-adds of texel rows over a part of `cells` rows and columns, from row `first` on, that is
-    /// shown in `texels`. Every texel looks at each of its rows; scores are made where a key can be
-    /// seen.
-    fn texel_rows(&self, first: u32, cells: (u32, u32), texels: (u32, u32)) -> Rates {
-        let config = &self.frame.config;
-        let len = self.sizes.seq_len;
-        let recomputed = if self.stats.stride > self.stats.segments {
-            1
-        } else {
-            1 + self.stats.segment as u64 / 2
-        };
-        let rows = cells.0.div_ceil(texels.0.max(1));
-        let row = |keys: usize| {
-            let scores = u64::from(cells.1).min(keys as u64) * self.score_cost() * recomputed;
-            u64::from(rows) * (scores + u64::from(texels.1) * EXP_COST as u64)
-        };
-        let other = match config.empty {
-            Empty::Zero => keys_per_row(len, &config.visibility),
-            Empty::Mean => len,
-        };
-        let globals = config.visibility.globals.saturating_sub(first);
-        Rates {
-            globals: globals.div_ceil(rows.max(1)),
-            global: row(len),
-            other: row(other),
-        }
-    }
-
-    /// `job` over `rows` in steps of the budget.
-    fn push(&self, out: &mut VecDeque<Step>, rows: u32, rates: Rates, job: &dyn Fn(Rows) -> Job) {
-        let border = rates.globals.min(rows).next_multiple_of(4).min(rows);
-        for (from, to, per_row) in [(0, border, rates.global), (border, rows, rates.other)] {
-            for (first, end) in blocks((to - from) as usize, per_row, self.budget, 4) {
-                let cost = per_row * u64::from(end - first);
-                out.push_back(step(job((from + first, from + end)), cost));
-            }
-        }
-    }
 }
-
-/// An exponential and its surroundings, in multiply-adds.
-const EXP_COST: usize = 16;
 
 fn step(job: Job, cost: u64) -> Step {
     Step { job, cost }
-}
-
-/// Multiply-adds a row: of the first ones, which see every key, and of the others.
-#[derive(Clone, Copy)]
-struct Rates {
-    globals: u32,
-    global: u64,
-    other: u64,
-}
-
-impl Rates {
-    /// All rows alike.
-    fn even(per_row: u64) -> Self {
-        Self {
-            globals: 0,
-            global: per_row,
-            other: per_row,
-        }
-    }
-
-    /// So many times as much.
-    fn times(self, by: u64) -> Self {
-        Self {
-            global: self.global * by,
-            other: self.other * by,
-            ..self
-        }
-    }
 }
 
 /// Whether P_K (K) or P_V (V) adds anything.

@@ -84,7 +84,11 @@ pub fn follow(state: AppState) {
         })
     };
     let pressed = held.clone();
-    let down = window_event_listener(leptos::ev::pointerdown, move |_| pressed.set(true));
+    let down = window_event_listener(leptos::ev::pointerdown, move |ev| {
+        // Of everything else the end may never be heard: a list that opens takes it.
+        let slider = event_target::<web_sys::Element>(&ev).matches("input[type='range']");
+        pressed.set(slider.unwrap_or(false));
+    });
     on_cleanup(move || down.remove());
     let release = {
         let write_soon = write_soon.clone();
@@ -93,11 +97,14 @@ pub fn follow(state: AppState) {
             write_soon();
         }
     };
-    let released = release.clone();
+    let (released, let_go) = (release.clone(), release.clone());
     let up = window_event_listener(leptos::ev::pointerup, move |_| released());
     on_cleanup(move || up.remove());
-    let cancelled = window_event_listener(leptos::ev::pointercancel, move |_| release());
+    let cancelled = window_event_listener(leptos::ev::pointercancel, move |_| let_go());
     on_cleanup(move || cancelled.remove());
+    // A key takes over from a drag whose end was not heard.
+    let key = window_event_listener(leptos::ev::keydown, move |_| release());
+    on_cleanup(move || key.remove());
     effect(move || {
         state.scene.track();
         write_soon();

@@ -11,6 +11,7 @@ mod engines;
 mod facts;
 mod remote;
 mod turn;
+mod views;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -142,7 +143,7 @@ fn wake() {
     }
 }
 
-/// Does what an animation frame does, without one: Firefox gives no more of them once a device is
+/// A turn now, and not with the next animation frame: Firefox gives no more of them once a device is
 /// gone while a picture of it was under way.
 fn at_once() {
     // Not now: whoever tells that the device is gone may be in the middle of something. And once for
@@ -200,7 +201,7 @@ fn tick() {
     turn();
 }
 
-/// Does what an animation frame does, without one.
+/// What stands in for an animation frame.
 fn stand_in() {
     with(|driver| driver.beat.frame_missed());
     turn();

@@ -1,13 +1,14 @@
-//! The device: how it is asked for, what it can do, and how its troubles become [`EngineError`]s.
+//! The device: how it is asked for, and what it can do.
 //! The one place that judges capabilities.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::engine::sizes::{Allowed, max_seq_len};
 use crate::engine::{Capabilities, EngineError};
 
 use super::browser;
+use super::troubles::Troubles;
 
 /// Tokens of the longest shipped text: a device that cannot hold it is of less use than the CPU.
 const SHIPPED: u32 = 512;
@@ -17,85 +18,6 @@ const SHIPPED: u32 = 512;
 pub struct Options {
     /// Insist on the platform's software adapter.
     pub force_fallback: bool,
-}
-
-/// What went wrong on the device, as its callbacks tell.
-#[derive(Debug, Default)]
-pub struct Troubles {
-    lost: Mutex<Option<EngineError>>,
-    on_loss: Mutex<Option<fn()>>,
-    fault: Mutex<Option<EngineError>>,
-}
-
-impl Troubles {
-    /// Why the device was lost, once it is.
-    pub fn lost(&self) -> Option<EngineError> {
-        self.lost
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// The first error that the device reported since the last call of [`Troubles::take_fault`].
-    pub fn fault(&self) -> Option<EngineError> {
-        self.fault
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// The same, and forgets it.
-    pub fn take_fault(&self) -> Option<EngineError> {
-        self.fault
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-    }
-
-    /// Notes that the device is lost; the first reason stays.
-    pub fn lose(&self, why: String) {
-        Self::note(&self.lost, EngineError::DeviceLost(why));
-        self.tell();
-    }
-
-    fn note(place: &Mutex<Option<EngineError>>, what: EngineError) {
-        place
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(what);
-    }
-
-    fn tell(&self) {
-        let tell = *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tell) = tell {
-            tell();
-        }
-    }
-
-    /// Calls `tell` when the device is lost or reports an error.
-    pub fn on_loss(&self, tell: fn()) {
-        *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
-    }
-
-    /// Notes what the device reported. An error of the page is told apart from a device that has no
-    /// memory left or fails inside.
-    fn report(&self, error: &wgpu::Error) {
-        let what = match error {
-            wgpu::Error::Validation { .. } => {
-                let text = error.to_string();
-                // An object is invalid after an error of its own, or when its device is gone: Firefox
-                // tells of the object before it tells of the device.
-                if text.contains("is invalid") && self.fault().is_none() {
-                    EngineError::DeviceLost(browser::first_line(&text))
-                } else {
-                    EngineError::Invalid(text)
-                }
-            }
-            _ => EngineError::DeviceLost("out of memory, or an error inside of it".to_owned()),
-        };
-        Self::note(&self.fault, what);
-        self.tell();
-    }
 }
 
 /// What the device was asked, and what it has answered.

@@ -25,6 +25,7 @@ pub mod submit;
 mod sums;
 pub mod surface;
 pub mod targets;
+pub mod troubles;
 pub mod upload;
 pub mod variant;
 

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Job, Part, Planner, Rates, Step, has_bias, step};
+use super::cost::Rates;
+use super::{Job, Part, Planner, Step, has_bias, step};
 use crate::attention::layer::{Output, Tensor};
 use crate::engine::Frame;
 use crate::engine::done::Done;

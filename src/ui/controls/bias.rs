@@ -22,6 +22,8 @@ struct Which {
     label: Text,
     /// Name of the amplitude in links.
     key: &'static str,
+    /// Parameter of the choice between one row and one per position.
+    key_each: &'static str,
     /// Ids: amplitude, shape, sharing, seed.
     ids: [&'static str; 4],
 }
@@ -43,6 +45,7 @@ const KEYS: Which = Which {
     },
     label: words::P_K,
     key: "pk",
+    key_each: "pk.each",
     ids: ["p-k", "p-k-shape", "p-k-sharing", "p-k-seed"],
 };
 
@@ -61,6 +64,7 @@ const VALUES: Which = Which {
     },
     label: words::P_V,
     key: "pv",
+    key_each: "pv.each",
     ids: ["p-v", "p-v-shape", "p-v-sharing", "p-v-seed"],
 };
 
@@ -95,6 +99,7 @@ fn BiasControl(
         consequence,
         label,
         key,
+        key_each,
         ids,
     } = which;
     let words_of = part(app, consequence);
@@ -121,6 +126,7 @@ fn BiasControl(
             />
             <Choice
                 name=ids[2]
+                key=key_each
                 legend=words::SHARING
                 options=vec![
                     Item::named(false, words::SHARED),

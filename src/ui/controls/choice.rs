@@ -53,6 +53,9 @@ pub fn Choice<T>(
     set: Callback<T>,
     /// Style: "cards", "segments" or "lines".
     look: &'static str,
+    /// Its parameter of the Scene's link, where a move can change it.
+    #[prop(optional)]
+    key: Option<&'static str>,
 ) -> View
 where
     T: Copy + PartialEq + Send + Sync + 'static,
@@ -83,7 +86,7 @@ where
         })
         .collect::<View>();
     view! {
-        <fieldset class=format!("choice {look}")>
+        <fieldset class=format!("choice {look}") data-key=key>
             <legend>{t(legend)}</legend>
             <div class="options">{items}</div>
         </fieldset>

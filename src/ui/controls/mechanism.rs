@@ -42,6 +42,7 @@ pub fn ReadingChoice() -> View {
     view! {
         <Choice
             name="reading"
+            key="reading"
             legend=words::READING
             options=vec![item(Reading::Softmax), item(Reading::Bias), item(Reading::Product)]
             value=part(app, |s| s.cjar.reading)

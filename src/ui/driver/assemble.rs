@@ -7,15 +7,14 @@ use leptos::task::spawn_local;
 use super::Later;
 use super::biases::KeptBiases;
 use super::canvases::{CanvasSlot, Canvases};
+use super::views::{colors, map_view, strip_view};
 use crate::attention::config::Config;
 use crate::attention::layer::{Layer, Output, fresh_id};
-use crate::engine::{
-    ColorTable, Colors, Frame, MapView, OutFactors, OutputView, Pool, ScoreFactors, StripView,
-};
+use crate::engine::{ColorTable, Frame, OutFactors, OutputView, ScoreFactors};
 use crate::layout::extent::output_texels;
-use crate::layout::strip::{GAP, StripGrid};
+use crate::layout::strip::StripGrid;
 use crate::scene::resolve::Sizes;
-use crate::scene::{Bias, Mechanism, Quantity, Range, Scene};
+use crate::scene::{Bias, Scene};
 use crate::ui::calc::{self, Answer, Ask, Blob};
 use crate::ui::state::LoadedLayer;
 use crate::ui::worker::Client;
@@ -221,70 +220,6 @@ impl Assembler {
             });
         }
         None
-    }
-}
-
-fn map_view(scene: &Scene, sizes: Sizes, head: usize, canvases: &Canvases) -> Option<MapView> {
-    let (width, height) = canvases.size(CanvasSlot::Map)?;
-    let rect = scene.rect(sizes.seq_len);
-    Some(MapView {
-        head: head as u32,
-        quantity: scene.view.quantity,
-        rect,
-        texel_rows: rect.rows.min(height),
-        texel_cols: rect.cols.min(width),
-        pool: Pool::Max,
-        colors: map_colors(scene, canvases),
-    })
-}
-
-fn strip_view(
-    scene: &Scene,
-    sizes: Sizes,
-    canvases: &Canvases,
-    grid: StripGrid,
-) -> Option<StripView> {
-    let (width, _) = canvases.size(CanvasSlot::Strip)?;
-    let css = grid.size().0;
-    if css < 1.0 {
-        return None;
-    }
-    let ratio = f64::from(width) / css;
-    let edge = (grid.edge * ratio).round().max(1.0) as u32;
-    Some(StripView {
-        quantity: scene.view.quantity,
-        texels: (sizes.seq_len as u32).min(edge),
-        columns: grid.columns,
-        gap: (GAP * ratio).round() as u32,
-        colors: Colors {
-            range: None,
-            ..map_colors(scene, canvases)
-        },
-    })
-}
-
-/// Sequential for weights, diverging about 0 where numbers can be negative.
-fn map_colors(scene: &Scene, canvases: &Canvases) -> Colors {
-    let signed = scene.mechanism == Mechanism::Cjar && scene.cjar.reading.is_signed();
-    let weights = scene.view.quantity == Quantity::Weights;
-    let table = if weights && !signed {
-        ColorTable::Cividis
-    } else {
-        ColorTable::Diverging
-    };
-    let range = (weights && scene.view.range == Range::Unit).then_some(if signed {
-        (-1.0, 1.0)
-    } else {
-        (0.0, 1.0)
-    });
-    colors(table, range, canvases)
-}
-
-fn colors(table: ColorTable, range: Option<(f32, f32)>, canvases: &Canvases) -> Colors {
-    Colors {
-        table,
-        range,
-        ground: canvases.ground(),
     }
 }
 

@@ -34,11 +34,12 @@ type KeptParts = Option<((u64, usize), Option<Parts>)>;
 
 /// What of a Scene the facts depend on, the rest at its defaults.
 pub fn of_facts(scene: &Scene) -> Scene {
+    let masks = scene.window_acts() || scene.causal || scene.padding > 0;
     let mut scene = scene.clone();
     scene.view = View {
         head: scene.view.head,
-        // The sentence speaks of the row that is locked.
-        cell: scene.view.cell.map(|(row, _)| (row, 0)),
+        // Where something is masked the sentence speaks of the row that is locked.
+        cell: scene.view.cell.filter(|_| masks).map(|(row, _)| (row, 0)),
         ..View::default()
     };
     (scene.lang, scene.theme, scene.lesson) = (None, None, None);

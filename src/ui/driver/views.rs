@@ -1,0 +1,74 @@
+//! What of a Scene is on screen, as the engine's views.
+
+use super::canvases::{CanvasSlot, Canvases};
+use crate::engine::{ColorTable, Colors, MapView, Pool, StripView};
+use crate::layout::strip::{GAP, StripGrid};
+use crate::scene::resolve::Sizes;
+use crate::scene::{Mechanism, Quantity, Range, Scene};
+
+/// The large map of the chosen head; nothing without a canvas.
+pub fn map_view(scene: &Scene, sizes: Sizes, head: usize, canvases: &Canvases) -> Option<MapView> {
+    let (width, height) = canvases.size(CanvasSlot::Map)?;
+    let rect = scene.rect(sizes.seq_len);
+    Some(MapView {
+        head: head as u32,
+        quantity: scene.view.quantity,
+        rect,
+        texel_rows: rect.rows.min(height),
+        texel_cols: rect.cols.min(width),
+        pool: Pool::Max,
+        colors: map_colors(scene, canvases),
+    })
+}
+
+/// The small maps, at the pixels that they have; nothing without a canvas.
+pub fn strip_view(
+    scene: &Scene,
+    sizes: Sizes,
+    canvases: &Canvases,
+    grid: StripGrid,
+) -> Option<StripView> {
+    let (width, _) = canvases.size(CanvasSlot::Strip)?;
+    let css = grid.size().0;
+    if css < 1.0 {
+        return None;
+    }
+    let ratio = f64::from(width) / css;
+    let edge = (grid.edge * ratio).round().max(1.0) as u32;
+    Some(StripView {
+        quantity: scene.view.quantity,
+        texels: (sizes.seq_len as u32).min(edge),
+        columns: grid.columns,
+        gap: (GAP * ratio).round() as u32,
+        colors: Colors {
+            range: None,
+            ..map_colors(scene, canvases)
+        },
+    })
+}
+
+/// Sequential for weights, diverging about 0 where numbers can be negative.
+fn map_colors(scene: &Scene, canvases: &Canvases) -> Colors {
+    let signed = scene.mechanism == Mechanism::Cjar && scene.cjar.reading.is_signed();
+    let weights = scene.view.quantity == Quantity::Weights;
+    let table = if weights && !signed {
+        ColorTable::Cividis
+    } else {
+        ColorTable::Diverging
+    };
+    let range = (weights && scene.view.range == Range::Unit).then_some(if signed {
+        (-1.0, 1.0)
+    } else {
+        (0.0, 1.0)
+    });
+    colors(table, range, canvases)
+}
+
+/// Colours over the ground of the page.
+pub fn colors(table: ColorTable, range: Option<(f32, f32)>, canvases: &Canvases) -> Colors {
+    Colors {
+        table,
+        range,
+        ground: canvases.ground(),
+    }
+}
