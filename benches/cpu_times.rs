@@ -38,7 +38,10 @@ fn kinds(base: &Frame) -> [(&'static str, Frame); 3] {
         unit: tensor(&[layer.heads, layer.seq_len, layer.head_dim]),
         amplitude: 0.5,
     });
-    cjar.biases.s = Some(ScoreBias::Curve(tensor(&[2 * layer.seq_len - 1]).data));
+    cjar.biases.s = Some(ScoreBias::Curve {
+        table: tensor(&[2 * layer.seq_len - 1]).data,
+        common: 0.0,
+    });
     [
         ("full", base.clone()),
         ("window 16", window),

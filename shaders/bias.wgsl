@@ -1,17 +1,23 @@
 // k' = k + amplitude · P_K, and v' likewise (SPEC 1, 4), of one head. One vec4 a thread.
+//
+// Keys lack what they have in common (SPEC 7), which is the row behind the last of them. So P_K is
+// split too: every key gets what P has of its own, the common row what all of P has. Of a shared P_K
+// nothing is added to any key: it moves no weight, however large it is.
 
 // Rust twin: `gpu_data::BiasParams`.
 struct BiasParams {
-    // vec4s of the head.
+    // vec4s of the head's rows, the common one aside.
     count: u32,
     // vec4s of P: one row (shared) or as many as `count` (per position).
     period: u32,
     amplitude: f32,
-    pad0: u32,
+    // vec4s of one row.
+    stride: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: BiasParams;
 @group(0) @binding(1) var<storage, read> base: array<vec4<f32>>;
+// `period` vec4s, and behind them what all rows have in common.
 @group(0) @binding(2) var<storage, read> unit: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> biased: array<vec4<f32>>;
 
@@ -20,8 +26,13 @@ override WORKGROUP: u32 = 32u;
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let thread = id.x + id.y * groups.x * WORKGROUP;
-    if (thread >= p.count) {
+    if (thread >= p.count + p.stride) {
         return;
     }
-    biased[thread] = base[thread] + p.amplitude * unit[thread % p.period];
+    let of_all = unit[p.period + thread % p.stride];
+    var own = of_all;
+    if (thread < p.count) {
+        own = unit[thread % p.period] - of_all;
+    }
+    biased[thread] = base[thread] + p.amplitude * own;
 }

@@ -2,8 +2,9 @@
 // per row the number of visible keys and of segments that hold one. Four rows a thread.
 //!import shared/head
 
-// Per row: (1/G, visible keys), then per stored segment (maximum, 1 / (G · sum)).
-@group(1) @binding(0) var<storage, read_write> stats: array<vec2<f32>>;
+// Per row: (1/G, visible keys, shared score), then per stored segment (maximum of z, 1 / (G · sum),
+// largest s).
+@group(1) @binding(0) var<storage, read_write> stats: array<vec4<f32>>;
 // Texels of the whole map, where KEPT: `map` finds its scores there.
 @group(1) @binding(1) var<storage, read_write> texels: array<vec2<f32>>;
 
@@ -25,12 +26,12 @@ fn keep(i: u32, j0: u32, r: vec4<f32>) {
 }
 
 // Writes a finished segment and returns 1 when it held a key.
-fn flush(i: u32, g: u32, state: vec2<f32>) -> f32 {
+fn flush(i: u32, g: u32, state: vec2<f32>, bias: f32) -> f32 {
     if (state.y <= 0.0) {
         return 0.0;
     }
     if (SEGMENTS != SEGMENTS_RECOMPUTED && i < head.row_end) {
-        stats[i * head.stat_stride + 1u + g] = vec2<f32>(state.x, 1.0 / state.y);
+        stats[i * head.stat_stride + 1u + g] = vec4<f32>(state.x, 1.0 / state.y, bias, 0.0);
     }
     return 1.0;
 }
@@ -42,7 +43,7 @@ fn finish(i: u32, groups: f32, count: f32) {
     }
     let row = i * head.stat_stride;
     let share = select(0.0, 1.0 / max(groups, 1.0), groups > 0.0);
-    stats[row] = vec2<f32>(share, count);
+    stats[row] = vec4<f32>(share, count, shared_score(i), 0.0);
     if (groups > 1.0) {
         for (var g = 1u; g < head.stat_stride; g++) {
             stats[row + g].y *= share;
@@ -63,7 +64,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let last = head.seq_len - 1u;
     let end_row = min(i0 + 4u, head.row_end);
     for (var at = i0 * head.stat_stride; at < end_row * head.stat_stride; at++) {
-        stats[at] = vec2<f32>(0.0, 0.0);
+        stats[at] = vec4<f32>(0.0);
     }
 
     // Loops turn the rows through the first place: written four times they take a software adapter
@@ -87,8 +88,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     var state = mat4x2<f32>(fresh, fresh, fresh, fresh);
     var nonempty = vec4<f32>(0.0);
     var count = vec4<f32>(0.0);
+    // The largest s of each row in the segment that is walked.
+    var bias4 = vec4<f32>(0.0);
     var segment = 0u;
-    var segment_end = head.segment;
+    var segment_end = 0u;
     var j = 0u;
     loop {
         if (j >= prefix && j < lo) {
@@ -96,14 +99,24 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         }
         if (j >= segment_end || j >= stop) {
             for (var n = 0u; n < 4u; n++) {
-                nonempty = vec4<f32>(nonempty.yzw, nonempty.x + flush(i0 + n, segment, state[0]));
+                nonempty = vec4<f32>(nonempty.yzw, nonempty.x + flush(i0 + n, segment, state[0], bias4.x));
                 state = mat4x2<f32>(state[1], state[2], state[3], fresh);
+                bias4 = bias4.yzwx;
             }
             if (j >= stop) {
                 break;
             }
             segment = j / head.segment;
             segment_end = (segment + 1u) * head.segment;
+            if (READING == READING_BIAS && S_KIND != S_NONE) {
+                for (var n = 0u; n < 4u; n++) {
+                    let span = RowSpan(prefix4.x, lo4.x, hi4.x);
+                    bias4 = vec4<f32>(bias4.yzw, largest_bias(i0 + n, span, j, min(segment_end, stop)));
+                    lo4 = lo4.yzwx;
+                    hi4 = hi4.yzwx;
+                    prefix4 = prefix4.yzwx;
+                }
+            }
         }
         let end = min(min(j + 4u, segment_end), stop);
         var r = scores(i0, j, count4);
@@ -114,7 +127,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             if (KEPT) {
                 keep(i0 + n, j, r[0]);
             }
-            let next = absorb(state[0], exponents(row, j, r[0]), seen);
+            let next = absorb(state[0], exponents(row, j, r[0], vec4<f32>(bias4.x)), seen);
+            bias4 = bias4.yzwx;
             state = mat4x2<f32>(state[1], state[2], state[3], next);
             count = vec4<f32>(count.yzw, count.x + sum4(select(vec4<f32>(0.0), vec4<f32>(1.0), seen)));
             r = mat4x4<f32>(r[1], r[2], r[3], r[0]);

@@ -5,6 +5,7 @@
 mod support;
 
 use attnscope::attention::compare::{Comparison, Tolerance, compare};
+use attnscope::check::judge::held;
 use attnscope::data::case::Case;
 use attnscope::data::folder;
 use attnscope::engine::Frame;
@@ -36,7 +37,10 @@ fn judge(engine: &mut CpuEngine, case: &Case) -> Vec<Comparison> {
     let mut found = Vec::new();
     let mut check = |what: &str, got: &[f32], want: &[f32]| {
         let what = format!("{} {what}", case.name);
-        found.push(compare(what, got, want, Tolerance::ENGINE));
+        let first = compare(what.clone(), got, want, Tolerance::ENGINE);
+        found.push(held(case, first, |tolerance| {
+            compare(what, got, want, tolerance)
+        }));
     };
     let a = maps(engine, &base);
     if let Some(want) = &case.expect.a {

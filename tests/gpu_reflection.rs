@@ -148,7 +148,10 @@ fn twins() -> Vec<(Shader, Twin)> {
             shaders::LINEAR,
             twin!(LinearParams: row0, row_end, inner, x_stride, w_stride, w_col0, outs, y_stride, has_bias, first, start, to),
         ),
-        (shaders::BIAS, twin!(BiasParams: count, period, amplitude)),
+        (
+            shaders::BIAS,
+            twin!(BiasParams: count, period, amplitude, stride),
+        ),
         (shaders::MATRIX, twin!(MatrixParams: stride, offset, widens)),
         (
             shaders::ENERGY,

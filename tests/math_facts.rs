@@ -174,7 +174,10 @@ fn a_curve_is_the_dense_s_of_its_offsets() {
         let dense = biases(ScoreBias::Dense(
             Tensor::new(&[12, 24, 24], data.clone()).unwrap(),
         ));
-        let curved = biases(ScoreBias::Curve(curve.clone()));
+        let curved = biases(ScoreBias::Curve {
+            table: curve.clone(),
+            common: 0.0,
+        });
         assert_eq!(
             weights(&SENTENCE, &config, &curved),
             weights(&SENTENCE, &config, &dense)
@@ -241,6 +244,7 @@ fn score_factors_give_the_reference_scores() {
     };
     let factors = score_factors(layer, &biases).unwrap();
     assert_eq!(factors.q.shape, [12, 24, 24]);
+    assert_eq!(factors.k.shape, [12, 25, 24]);
     for rank in [1u32, 5, 24] {
         let config = Config {
             score_rank: Some(rank),
@@ -253,8 +257,8 @@ fn score_factors_give_the_reference_scores() {
                 let (q, k) = (row(&factors.q, at / 24), row(&factors.k, at % 24));
                 let dot: f64 = q
                     .iter()
-                    .zip(&k)
-                    .map(|(&a, &b)| f64::from(a) * f64::from(b))
+                    .zip(k.iter().zip(row(&factors.k, 24)))
+                    .map(|(&q, (&k, common))| f64::from(q) * (f64::from(k) + f64::from(common)))
                     .sum();
                 config.scale * dot
             })

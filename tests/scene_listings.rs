@@ -297,7 +297,7 @@ fn a_dense_s_is_seeded_and_bounded() {
     let dense = |scene: &Scene, sizes| match scene.biases(sizes).s {
         Some(ScoreBias::Dense(s)) => Some(s),
         None => None,
-        Some(ScoreBias::Curve(_)) => panic!("a curve"),
+        Some(ScoreBias::Curve { .. }) => panic!("a curve"),
     };
     let s = dense(&scene, sizes).unwrap();
     assert_eq!(s.shape, [2, 9, 9]);

@@ -7,7 +7,7 @@ use attnscope::attention::config::{Config, Reading};
 use attnscope::attention::layer::ScoreBias;
 use attnscope::attention::visibility::Visibility;
 use attnscope::scene::facts::{KeyCount, torch_mask};
-use attnscope::scene::resolve::{Sizes, curve, unit};
+use attnscope::scene::resolve::{Sizes, score_bias, unit};
 use attnscope::scene::{Bias, BiasShape, Convention, Curve, Mechanism, Rect, Scale, Scene};
 use proptest::prelude::*;
 
@@ -87,7 +87,7 @@ fn what_cjar_adds_stays_in_cjar() {
     assert_eq!(biases.p_k.as_ref().unwrap().amplitude, 0.5);
     assert_eq!(biases.p_k.unwrap().unit.shape, [12, 24, 32]);
     assert!(biases.p_v.is_none());
-    assert!(matches!(biases.s, Some(ScoreBias::Curve(s)) if s.len() == 47));
+    assert!(matches!(biases.s, Some(ScoreBias::Curve { table, .. }) if table.len() == 47));
 
     scene.cjar.reading = Reading::Softmax;
     assert!(scene.biases(MINILM).s.is_none());
@@ -304,15 +304,27 @@ fn the_curve_is_its_formula() {
         width: 2.0,
         ..Curve::default()
     };
-    let table = curve(&s, 6);
+    // What all entries lack is added again.
+    let curve = |seq_len| {
+        let sizes = Sizes { seq_len, ..MINILM };
+        let Some(ScoreBias::Curve { table, common }) = score_bias(&s, sizes, None) else {
+            panic!("a curve");
+        };
+        assert!(table.iter().all(|&s| s <= 0.0) && table.contains(&0.0));
+        table
+            .iter()
+            .map(|&s| f64::from(s) + common)
+            .collect::<Vec<f64>>()
+    };
+    let table = curve(6);
     assert_eq!(table.len(), 11);
     // Offset −3: the bump is at its top, the cosine at 3/8 of its period.
     let wave = 3.0 * (-std::f64::consts::FRAC_1_SQRT_2);
     let want = 2.0 * (0.25 * -3.0 - 0.5 * 3.0 + wave + 4.0);
-    assert!((f64::from(table[2]) - want).abs() < 1e-6);
+    assert!((table[2] - want).abs() < 1e-6);
     let want = 2.0 * (3.0 + 4.0 * (-9.0f64 / 8.0).exp());
-    assert!((f64::from(table[5]) - want).abs() < 1e-6);
-    assert_eq!(curve(&s, 1).len(), 1);
+    assert!((table[5] - want).abs() < 1e-6);
+    assert_eq!(curve(1).len(), 1);
 }
 
 #[test]

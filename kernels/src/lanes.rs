@@ -66,29 +66,29 @@ pub fn scale(all: &mut [f32], factor: f32) {
     each(all, &mut |x| x * factor);
 }
 
-/// `a` times `b`, number by number, into `a`.
+/// Multiplies every number of `a` by (`b` + `shift`).
 #[inline(never)]
-pub fn multiply(a: &mut [f32], b: &[f32]) {
+pub fn multiply(a: &mut [f32], b: &[f32], shift: f32) {
     let (chunks, rest) = a.as_chunks_mut::<LANES>();
     let (others, rest_b) = b.as_chunks::<LANES>();
     for (a, b) in chunks.iter_mut().zip(others) {
-        *a = (f32x8::new(*a) * f32x8::new(*b)).to_array();
+        *a = (f32x8::new(*a) * (f32x8::new(*b) + f32x8::splat(shift))).to_array();
     }
     for (a, b) in rest.iter_mut().zip(rest_b) {
-        *a *= b;
+        *a *= b + shift;
     }
 }
 
-/// `a` plus `b`, number by number, into `a`.
+/// Adds (`b` + `shift`) to every number of `a`; `b` and `shift` are added first.
 #[inline(never)]
-pub fn add(a: &mut [f32], b: &[f32]) {
+pub fn add(a: &mut [f32], b: &[f32], shift: f32) {
     let (chunks, rest) = a.as_chunks_mut::<LANES>();
     let (others, rest_b) = b.as_chunks::<LANES>();
     for (a, b) in chunks.iter_mut().zip(others) {
-        *a = (f32x8::new(*a) + f32x8::new(*b)).to_array();
+        *a = (f32x8::new(*a) + (f32x8::new(*b) + f32x8::splat(shift))).to_array();
     }
     for (a, b) in rest.iter_mut().zip(rest_b) {
-        *a += b;
+        *a += b + shift;
     }
 }
 
@@ -145,10 +145,10 @@ mod tests {
             let sum = exp_all(&mut e, top);
             assert!((f64::from(sum) - want).abs() < 1e-5, "{len}: {sum} {want}");
             scale(&mut e, 2.0);
-            multiply(&mut e, &z);
-            add(&mut e, &z);
+            multiply(&mut e, &z, 0.5);
+            add(&mut e, &z, -0.25);
             for (e, z) in e.iter().zip(&z) {
-                assert!((e - (2.0 * (z - top).exp() * z + z)).abs() < 1e-5);
+                assert!((e - (2.0 * (z - top).exp() * (z + 0.5) + z - 0.25)).abs() < 1e-5);
             }
         }
         assert!(largest(&[]) <= LOWEST);

@@ -16,7 +16,7 @@ fn drawn(i: u32, span: RowSpan, j0: u32, end: u32) -> vec4<bool> {
 // Values of keys j0 .. j0+3 of row i from their scores; exactly 0 where a key is not `drawn`.
 fn values(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> vec4<f32> {
     if (QUANTITY == QUANTITY_SCORE) {
-        return select(vec4<f32>(0.0), r, seen);
+        return select(vec4<f32>(0.0), whole_scores(i, r), seen);
     }
     return weights(i, span, j0, r, seen);
 }

@@ -4,7 +4,8 @@
 //!import shared/numeric
 
 @group(0) @binding(0) var<uniform> head: HeadParams;
-// q and k', rows of `head.stride` vec4s.
+// q and k', rows of `head.stride` vec4s. The keys lack what they have in common, which is the row
+// behind the last of them (SPEC 7): scores are differences, and what they share rounds none of them.
 @group(0) @binding(1) var<storage, read> queries: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> keys: array<vec4<f32>>;
 // s: a curve over j − i + L − 1, or [L, L]; one dummy entry when there is none.
@@ -28,7 +29,8 @@ fn vec4_count() -> u32 {
     return (head.width + 3u) / 4u;
 }
 
-// r of rows i0 .. i0+3 (columns of the result) and keys j0 .. j0+3 (entries of a column), over
+// r without the row's shared score, of rows i0 .. i0+3 (columns of the result) and keys j0 .. j0+3
+// (entries of a column), over
 // `count` vec4s: `vec4_count()`, or 0 where nothing is visible. Only a loop can be left out on
 // adapters that run both sides of every branch.
 fn scores(i0: u32, j0: u32, count: u32) -> mat4x4<f32> {
@@ -47,7 +49,7 @@ fn scores(i0: u32, j0: u32, count: u32) -> mat4x4<f32> {
     return head.scale * acc;
 }
 
-// r of one row and keys j0 .. j0+3.
+// r without the row's shared score, of one row and keys j0 .. j0+3.
 fn row_scores(i: u32, j0: u32, count: u32) -> vec4<f32> {
     let kj = four(j0) * head.stride;
     var acc = vec4<f32>(0.0);
@@ -56,6 +58,16 @@ fn row_scores(i: u32, j0: u32, count: u32) -> vec4<f32> {
         acc += q * mat4x4<f32>(keys[kj.x + c], keys[kj.y + c], keys[kj.z + c], keys[kj.w + c]);
     }
     return head.scale * acc;
+}
+
+// What all scores of row i share: scale · q_i · c, c the row behind the last key.
+fn shared_score(i: u32) -> f32 {
+    let behind = head.seq_len * head.stride;
+    var acc = vec4<f32>(0.0);
+    for (var c = 0u; c < vec4_count(); c++) {
+        acc += taken(c) * queries[i * head.stride + c] * keys[behind + c];
+    }
+    return head.scale * sum4(acc);
 }
 
 // s of row i and keys j0 .. j0+3.
@@ -71,15 +83,43 @@ fn biases(i: u32, j0: u32) -> vec4<f32> {
     return vec4<f32>(score_bias[at.x], score_bias[at.y], score_bias[at.z], score_bias[at.w]);
 }
 
-// The z whose exponential is normalised: r, r + s, or s.
-fn exponents(i: u32, j0: u32, r: vec4<f32>) -> vec4<f32> {
+// The z whose exponential is normalised: r, r + s, or s, up to a number that is the same for all keys
+// of a segment. `top` is the largest visible s of each key's segment: it is taken away before r is
+// added, so that a large s that keys share leaves r its digits. Visible keys have no larger one; the
+// minimum keeps a compiler from adding r first.
+fn exponents(i: u32, j0: u32, r: vec4<f32>, top: vec4<f32>) -> vec4<f32> {
     if (READING == READING_SOFTMAX) {
         return r;
     }
     if (READING == READING_BIAS) {
-        return r + biases(i, j0);
+        return r + min(biases(i, j0) - top, vec4<f32>(0.0));
     }
     return biases(i, j0);
+}
+
+// The largest s of row i among the keys from ..< end that it sees; 0 where there is none, or where
+// s is not added to r.
+fn largest_bias(i: u32, span: RowSpan, start: u32, end: u32) -> f32 {
+    var top = LOWEST;
+    if (READING == READING_BIAS && S_KIND != S_NONE) {
+        let row = min(i, head.seq_len - 1u);
+        let prefix = u32(max(span.prefix, 0));
+        let lo = u32(max(span.lo, 0));
+        let stop = min(u32(max(max(span.prefix, span.hi + 1), 0)), end);
+        var j = start;
+        loop {
+            if (j >= prefix && j < lo) {
+                j = lo; // Nothing is visible between the prefix and the window.
+            }
+            if (j >= stop) {
+                break;
+            }
+            let seen = visible(i, span, j, stop);
+            top = max(top, max4(select(vec4<f32>(LOWEST), biases(row, j), seen)));
+            j += 4u;
+        }
+    }
+    return select(0.0, top, top > LOWEST);
 }
 
 fn mask_bit(i: u32, j: u32) -> bool {

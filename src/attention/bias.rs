@@ -7,12 +7,11 @@
 //! one, so that L alone does not change the picture of the tokens that stay.
 
 use std::f64::consts::TAU;
-use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-use super::layer::Tensor;
+use super::layer::{ScoreBias, Tensor};
 
 /// The gain with which the CJAR listing calls `xavier_uniform_`.
 pub const XAVIER_GAIN: f64 = 0.02;
@@ -141,11 +140,14 @@ where
     }
 }
 
-/// `s` over the offsets −(L−1) ..= L−1 of a sequence of `seq_len` tokens, as
-/// [`super::layer::ScoreBias::Curve`] wants it: entry `j − i + L − 1`, `2L − 1` entries.
-pub fn offset_table(seq_len: usize, s: impl Fn(f64) -> f64) -> Arc<[f32]> {
+/// `s` over the offsets −(L−1) ..= L−1 of a sequence of `seq_len` tokens. What is taken away from all
+/// entries is the largest of them.
+pub fn offset_curve(seq_len: usize, s: impl Fn(f64) -> f64) -> ScoreBias {
     let last = seq_len.saturating_sub(1) as i64;
-    (-last..=last)
-        .map(|offset| s(offset as f64) as f32)
-        .collect()
+    let numbers: Vec<f64> = (-last..=last).map(|offset| s(offset as f64)).collect();
+    let common = numbers.iter().copied().fold(f64::MIN, f64::max);
+    ScoreBias::Curve {
+        table: numbers.iter().map(|s| (s - common) as f32).collect(),
+        common,
+    }
 }

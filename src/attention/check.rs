@@ -131,10 +131,10 @@ impl Biases {
         }
         match &self.s {
             Some(ScoreBias::Dense(s)) => fits("s", s, &[&[h, l, l]]),
-            Some(ScoreBias::Curve(curve)) if curve.len() != (2 * l).saturating_sub(1) => {
+            Some(ScoreBias::Curve { table, .. }) if table.len() != (2 * l).saturating_sub(1) => {
                 Err(Misfit {
                     name: "s",
-                    shape: vec![curve.len()],
+                    shape: vec![table.len()],
                     wanted: vec![vec![(2 * l).saturating_sub(1)]],
                 })
             }

@@ -36,6 +36,19 @@ impl Tolerance {
     };
 }
 
+impl Tolerance {
+    /// This tolerance where scores that differ within a row are large themselves (SPEC 7): their f32
+    /// rounding, 2⁻²² of `spread` ([`Head::score_spread`](super::reference::Head::score_spread)), is
+    /// allowed too.
+    #[must_use]
+    pub fn with_spread(self, spread: f64) -> Self {
+        Self {
+            relative: self.relative + spread * (-22f64).exp2(),
+            ..self
+        }
+    }
+}
+
 /// What a comparison found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {

@@ -166,8 +166,14 @@ pub struct PositionBias {
 /// s (SPEC "Sizes and symbols").
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScoreBias {
-    /// The same curve for every head, by offset: entry `j − i + L − 1`, `2L − 1` entries.
-    Curve(Arc<[f32]>),
+    /// The same curve for every head.
+    Curve {
+        /// By offset: entry `j − i + L − 1`, `2L − 1` entries, without `common`.
+        table: Arc<[f32]>,
+        /// What is taken away from every entry before it is rounded: it moves no weight, and the
+        /// entries keep their digits (SPEC 7). Engines leave it out.
+        common: f64,
+    },
     /// `[H, L, L]`, for small L only.
     Dense(Tensor),
 }

@@ -17,7 +17,8 @@ pub struct ScoreFactors {
     pub id: u64,
     /// `[H, L, n]`, n = min(L, d_h).
     pub q: Tensor,
-    /// `[H, L, n]`.
+    /// `[H, L + 1, n]`: k̃ without what its rows have in common, and that row behind them (SPEC 7: it
+    /// moves no softmax weight, and without it scores keep their digits).
     pub k: Tensor,
 }
 
@@ -256,16 +257,30 @@ pub fn score_factors(layer: &Layer, biases: &Biases) -> Result<ScoreFactors, Low
         let factors = factor_score(&projected.q, &k, dim)?;
         sides[0].extend(factors.left.transpose().iter().map(|&x| x as f32));
         // k̃ᵀ column-major [n, L] is k̃ row-major [L, n].
-        sides[1].extend(factors.right.iter().map(|&x| x as f32));
+        let common: Vec<f32> = factors
+            .right
+            .column_mean()
+            .iter()
+            .map(|&x| x as f32)
+            .collect();
+        for key in factors.right.column_iter() {
+            sides[1].extend(
+                key.iter()
+                    .zip(&common)
+                    .map(|(&x, &c)| (x - f64::from(c)) as f32),
+            );
+        }
+        sides[1].extend(common);
     }
-    let [q, k] = sides.map(|data| Tensor {
-        shape: vec![h, l, n],
+    let [q, k] = sides;
+    let tensor = |rows, data: Vec<f32>| Tensor {
+        shape: vec![h, rows, n],
         data: data.into(),
-    });
+    };
     Ok(ScoreFactors {
         id: fresh_id(),
-        q,
-        k,
+        q: tensor(l, q),
+        k: tensor(l + 1, k),
     })
 }
 

@@ -47,8 +47,8 @@ impl From<LowRankError> for ReferenceError {
 #[derive(Clone, Debug)]
 enum Auxiliary {
     None,
-    /// By offset, entry `j − i + L − 1`.
-    Curve(Arc<[f32]>),
+    /// By offset, entry `j − i + L − 1`, and what all entries lack.
+    Curve(Arc<[f32]>, f64),
     /// `[L, L]`.
     Dense(Vec<f64>),
 }
@@ -113,8 +113,8 @@ impl Head {
         let p_k = position_bias(biases.p_k.as_ref(), head);
         let p_v = position_bias(biases.p_v.as_ref(), head);
         let s = match &biases.s {
-            Some(ScoreBias::Curve(curve)) if config.reading.uses_score_bias() => {
-                Auxiliary::Curve(curve.clone())
+            Some(ScoreBias::Curve { table, common }) if config.reading.uses_score_bias() => {
+                Auxiliary::Curve(table.clone(), *common)
             }
             Some(ScoreBias::Dense(s)) if config.reading.uses_score_bias() => {
                 Auxiliary::Dense(doubles(s.outer(head)))

@@ -110,7 +110,10 @@ fn what_a_window_takes_away_is_what_the_reading_gives() {
     let layer = first();
     let s = (0..47).map(|o| -0.3 * f32::abs(o as f32 - 23.0)).collect();
     let biases = Biases {
-        s: Some(ScoreBias::Curve(s)),
+        s: Some(ScoreBias::Curve {
+            table: s,
+            common: 0.0,
+        }),
         ..Biases::default()
     };
     let mut config = Config {
@@ -202,7 +205,10 @@ fn moved_is_what_the_biases_do() {
     assert!(summarize(&layer, &config, &shared, 0).unwrap().moved < 1e-12);
     // s: row 1 gets ln 3 on key 0, ½ becomes ¾; the softmax reading does not look at it.
     let s = Biases {
-        s: Some(ScoreBias::Curve([3f32.ln(), 0.0, 0.0].into())),
+        s: Some(ScoreBias::Curve {
+            table: [3f32.ln(), 0.0, 0.0].into(),
+            common: 0.0,
+        }),
         ..Biases::default()
     };
     assert_eq!(summarize(&layer, &config, &s, 0).unwrap().moved, 0.0);

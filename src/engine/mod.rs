@@ -2,6 +2,7 @@
 //! [`gpu`], the one without a graphics device [`cpu`]. No word of the user interface in here.
 
 pub mod bounds;
+pub mod centring;
 pub mod colors;
 pub mod cpu;
 pub mod done;

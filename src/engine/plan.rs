@@ -260,7 +260,9 @@ fn bias_key(bias: Option<&PositionBias>) -> Option<(usize, u32)> {
 fn same_score_bias(a: Option<&ScoreBias>, b: Option<&ScoreBias>) -> bool {
     match (a, b) {
         (None, None) => true,
-        (Some(ScoreBias::Curve(a)), Some(ScoreBias::Curve(b))) => Arc::ptr_eq(a, b) || a == b,
+        (Some(ScoreBias::Curve { table: a, .. }), Some(ScoreBias::Curve { table: b, .. })) => {
+            Arc::ptr_eq(a, b) || a == b
+        }
         (Some(ScoreBias::Dense(a)), Some(ScoreBias::Dense(b))) => Arc::ptr_eq(&a.data, &b.data),
         _ => false,
     }

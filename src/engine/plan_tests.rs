@@ -157,7 +157,12 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
         ),
         (
             "s that the reading does not use",
-            |f| f.biases.s = Some(ScoreBias::Curve(vec![0.0; 15].into())),
+            |f| {
+                f.biases.s = Some(ScoreBias::Curve {
+                    table: vec![0.0; 15].into(),
+                    common: 0.0,
+                })
+            },
             vec![Curve],
         ),
         (
@@ -222,7 +227,12 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
 
 #[test]
 fn s_and_scale_act_where_their_reading_uses_them() {
-    let curve = |height: f32| Some(ScoreBias::Curve(vec![height; 15].into()));
+    let curve = |height: f32| {
+        Some(ScoreBias::Curve {
+            table: vec![height; 15].into(),
+            common: 0.0,
+        })
+    };
     let mut before = frame();
     before.config.reading = Reading::Bias;
     before.biases.s = curve(1.0);

@@ -12,6 +12,9 @@ pub const MAX_STORED_SEGMENTS: usize = 64;
 /// All heads' statistics are kept up to this many bytes; beyond it, one head's at a time.
 const MAX_STATS_BYTES: u64 = 64 << 20;
 
+/// Bytes of one entry of the row statistics.
+const STAT_BYTES: u64 = 16;
+
 /// Bound ranges of a buffer start at multiples of this (`minStorageBufferOffsetAlignment`).
 pub const ALIGN: u64 = 256;
 
@@ -42,6 +45,12 @@ pub fn vec4s(n: usize) -> usize {
     n.div_ceil(4)
 }
 
+/// Bytes of `rows` rows of `row` numbers, each padded to whole vec4s, up to where the next head may
+/// start.
+pub fn row_bytes(rows: usize, row: usize) -> u64 {
+    aligned(rows as u64 * vec4s(row) as u64 * 16)
+}
+
 /// `bytes` rounded up to [`ALIGN`].
 pub fn aligned(bytes: u64) -> u64 {
     bytes.next_multiple_of(ALIGN)
@@ -58,7 +67,8 @@ pub struct Sizes {
     pub head_dim: usize,
     /// vec4s of one row of a head.
     pub head_stride: usize,
-    /// Bytes from one head to the next in q, k, v and their twins.
+    /// Bytes from one head to the next in q, k, v and their twins: L rows, and behind those of k the
+    /// row that they have in common (see [`super::centring`]).
     pub head_bytes: u64,
     /// Numbers of one row of X (d, also for a preview that holds one head); d_h·H without X.
     pub input_dim: usize,
@@ -74,7 +84,7 @@ impl Sizes {
     pub fn new(layer: &Layer, allowed: Allowed) -> Result<Self, EngineError> {
         let head_stride = vec4s(layer.head_dim);
         let model_stride = vec4s(layer.model_dim());
-        let head_bytes = aligned(layer.seq_len as u64 * head_stride as u64 * 16);
+        let head_bytes = row_bytes(layer.seq_len + 1, layer.head_dim);
         let input_dim = match &layer.input {
             Input::Hidden { x, .. } => x.shape.get(1).copied().unwrap_or(0),
             Input::Heads { .. } => layer.model_dim(),
@@ -125,8 +135,8 @@ pub fn fits(bytes: u64, allowed: u64) -> Result<(), EngineError> {
 /// The longest L of a model of width `d` in `heads` heads that the device allows without a mask.
 pub fn max_seq_len(d: usize, heads: usize, allowed: Allowed) -> u32 {
     let head = vec4s(d / heads.max(1)) as u64 * 16;
-    let per_token = head * heads as u64;
-    let by_buffer = allowed.buffer / per_token.max(16);
+    let per_head = allowed.buffer / heads.max(1) as u64 / ALIGN * ALIGN;
+    let by_buffer = (per_head / head.max(16)).saturating_sub(1);
     let by_binding = allowed.binding / (vec4s(d) as u64 * 16).max(16);
     by_buffer.min(by_binding).min(u64::from(u32::MAX)) as u32
 }
@@ -156,7 +166,7 @@ impl StatSizes {
         } else {
             1
         };
-        let head_bytes = aligned(seq_len as u64 * stride as u64 * 8);
+        let head_bytes = aligned(seq_len as u64 * stride as u64 * STAT_BYTES);
         let slots = if head_bytes * heads as u64 <= MAX_STATS_BYTES {
             heads
         } else {

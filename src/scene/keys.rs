@@ -6,7 +6,7 @@ use super::Scene;
 #[cfg(not(target_arch = "wasm32"))]
 use super::sanitize::range;
 use super::text::{
-    cell_text, read_cell, read_rect, read_scale, read_show, read_source, real, real_text,
+    cell_text, finite, read_cell, read_rect, read_scale, read_show, read_source, real, real_text,
     rect_text, scale_text, show_text, source_text, whole,
 };
 use super::warning::Reason;
@@ -207,7 +207,7 @@ pub const KEYS: &[Key] = &[
     key!(
         "scale",
         "factor of q·k: head = 1/√d_h, model = 1/√d, or a number",
-        "head, model, -1000 – 1000",
+        "head, model, -10 – 10",
         scale_text,
         read_scale
     ),
@@ -218,7 +218,14 @@ pub const KEYS: &[Key] = &[
         "keys per segment of the normalisation",
         cjar.segment
     ),
-    real!("pk", "amplitude of P_K", cjar.p_k.amplitude),
+    key!(
+        "pk",
+        "amplitude of P_K",
+        "-5 – 5; with `pk.each=0` -1000 – 1000",
+        |s| real_text(s.cjar.p_k.amplitude),
+        // How large it may be depends on `pk.each`, which may come later: `sanitize` sees to it.
+        |s, t| finite(t, &mut s.cjar.p_k.amplitude)
+    ),
     word!("pk.shape", "shape of P_K", cjar.p_k.shape),
     word!(
         "pk.each",

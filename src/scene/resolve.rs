@@ -1,7 +1,5 @@
 //! A Scene meets a layer: choices become the numbers and tensors of SPEC 1–4.
 
-use std::sync::Arc;
-
 use super::{Bias, BiasShape, Convention, Curve, Mechanism, Rect, Scale, Scene, Window};
 use crate::attention::bias;
 use crate::attention::config::{Config, Reading};
@@ -227,7 +225,7 @@ pub fn unit(bias: &Bias, sizes: Sizes) -> Tensor {
 /// too many to be made.
 pub fn score_bias(s: &Curve, sizes: Sizes, unit: Option<Tensor>) -> Option<ScoreBias> {
     if !s.dense {
-        return Some(ScoreBias::Curve(curve(s, sizes.seq_len)));
+        return Some(bias::offset_curve(sizes.seq_len, |o| s.at_offset(o)));
     }
     let mut made = unit?;
     made.data = made.data.iter().map(|x| s.amplitude * x).collect();
@@ -237,11 +235,6 @@ pub fn score_bias(s: &Curve, sizes: Sizes, unit: Option<Tensor>) -> Option<Score
 /// The numbers of a dense s `[H, L, L]` at amplitude 1.
 pub fn dense_unit(seed: u32, sizes: Sizes) -> Tensor {
     bias::dense(sizes.heads, sizes.seq_len, seed)
-}
-
-/// s over all offsets of a sequence, amplitude included: entry `j − i + L − 1`, `2L − 1` entries.
-pub fn curve(curve: &Curve, seq_len: usize) -> Arc<[f32]> {
-    bias::offset_table(seq_len, |offset| curve.at_offset(offset))
 }
 
 impl Curve {

@@ -4,9 +4,16 @@ use super::warning::{Reason, Warning};
 use super::words::Word;
 use super::{MAX_SEQ_LEN, Rect, Scale, Scene, Source};
 
-/// Largest magnitude of amplitudes, heights, slopes and of the free scale: with it every score of
-/// SPEC 1–3 stays a finite f32.
+/// Largest magnitude of amplitudes, heights and slopes: with it every score of SPEC 1–3 stays a finite
+/// f32.
 pub const MAX_FACTOR: f32 = 1000.0;
+
+/// Largest magnitude of the free scale, and of a P_K of its own at every position. Scores that differ
+/// by thousands within a row cannot be held to SPEC 7 in f32 where two keys are almost equal: with
+/// these, no product of both is as large (`tests/legal_ranges.rs`). What all keys share, as a shared
+/// P_K, may be [`MAX_FACTOR`] large: it is taken away before scores are rounded.
+const MAX_SCALE: f64 = 10.0;
+const MAX_POSITION_KEY: f64 = 5.0;
 
 const L: f64 = MAX_SEQ_LEN as f64;
 const F: f64 = MAX_FACTOR as f64;
@@ -24,9 +31,10 @@ pub const RANGES: &[(&str, f64, f64)] = &[
     ("sinks", 0.0, L),
     ("globals", 0.0, L),
     ("pad", 0.0, L),
-    ("scale", -F, F),
+    ("scale", -MAX_SCALE, MAX_SCALE),
     ("seg", 1.0, L),
     ("pk", -F, F),
+    ("pk.position", -MAX_POSITION_KEY, MAX_POSITION_KEY),
     ("pk.seed", 0.0, u32::MAX as f64),
     ("pv", -F, F),
     ("pv.seed", 0.0, u32::MAX as f64),
@@ -53,6 +61,11 @@ pub fn range(key: &str) -> (f64, f64) {
         .iter()
         .find(|(name, ..)| *name == key)
         .map_or((f64::MIN, f64::MAX), |&(_, min, max)| (min, max))
+}
+
+/// The legal range of the amplitude of P_K: a shared one may be larger than one per position.
+pub fn key_bias_range(per_position: bool) -> (f64, f64) {
+    range(if per_position { "pk.position" } else { "pk" })
 }
 
 /// Number types of a Scene; all of them are exact in f64 within their legal ranges.
@@ -102,7 +115,8 @@ impl Scene {
         }
         let cjar = &mut self.cjar;
         fix.optional("seg", &mut cjar.segment);
-        fix.real("pk", &mut cjar.p_k.amplitude, plain.p_k.amplitude);
+        let limits = key_bias_range(cjar.p_k.per_position);
+        fix.real_within("pk", limits, &mut cjar.p_k.amplitude, plain.p_k.amplitude);
         fix.real("pv", &mut cjar.p_v.amplitude, plain.p_v.amplitude);
         let (s, s0) = (&mut cjar.s, &plain.s);
         fix.real("s", &mut s.amplitude, s0.amplitude);
@@ -149,7 +163,10 @@ impl Fix {
     }
 
     fn whole<T: Number>(&mut self, key: &str, value: &mut T) {
-        let (min, max) = range(key);
+        self.within(key, range(key), value);
+    }
+
+    fn within<T: Number>(&mut self, key: &str, (min, max): (f64, f64), value: &mut T) {
         let given = value.to_f64();
         if !(min..=max).contains(&given) {
             self.note(key, &value.to_string(), Reason::OutOfRange { min, max });
@@ -166,11 +183,15 @@ impl Fix {
     /// Not-a-number becomes `default`, an infinity the nearer end, −0 becomes 0 (so that equal
     /// Scenes have equal links).
     fn real(&mut self, key: &str, value: &mut f32, default: f32) {
+        self.real_within(key, range(key), value, default);
+    }
+
+    fn real_within(&mut self, key: &str, limits: (f64, f64), value: &mut f32, default: f32) {
         if value.is_nan() {
             self.note(key, "NaN", Reason::NotANumber);
             *value = default;
         }
-        self.whole(key, value);
+        self.within(key, limits, value);
         *value += 0.0;
     }
 

@@ -25,6 +25,13 @@ pub(super) fn real(key: &str, text: &str, into: &mut f32) -> Result<(), Reason> 
     store(key, f64::from(number as f32 + 0.0), into)
 }
 
+/// Reads a real number; beyond f32 the largest one is stored.
+pub(super) fn finite(text: &str, into: &mut f32) -> Result<(), Reason> {
+    let number = decimal(text).ok_or(Reason::NotANumber)?;
+    *into = (number as f32).clamp(f32::MIN, f32::MAX) + 0.0;
+    Ok(())
+}
+
 /// A decimal number of any size, if need be infinite: digits with sign, point and exponent, which
 /// every parser reads alike.
 fn decimal(text: &str) -> Option<f64> {

@@ -3,6 +3,7 @@
 
 use attnscope::attention::compare::Comparison;
 use attnscope::attention::config::{Empty, Reading};
+use attnscope::attention::layer::{ScoreBias, Tensor};
 use attnscope::attention::visibility::Visibility;
 use attnscope::data::folder;
 use attnscope::engine::gpu::GpuEngine;
@@ -77,6 +78,17 @@ pub fn window(left: i32, right: i32) -> Visibility {
     }
 }
 
+/// `frame` with an s of its own for every head, by query and key.
+fn with_s(mut frame: Frame, s: impl Fn(usize, usize) -> f32) -> Frame {
+    let (heads, len) = (frame.layer.heads, frame.layer.seq_len);
+    let cells = (0..heads * len * len).map(|at| s(at / len % len, at % len));
+    frame.biases.s = Some(ScoreBias::Dense(Tensor {
+        shape: vec![heads, len, len],
+        data: cells.collect(),
+    }));
+    frame
+}
+
 /// What the golden cases do not have.
 #[allow(clippy::too_many_lines)] // A table of recipes reads better whole.
 fn layers() -> Vec<(&'static str, Frame)> {
@@ -107,7 +119,56 @@ fn layers() -> Vec<(&'static str, Frame)> {
         },
         ..plain()
     };
+    let large_s = || Recipe {
+        reading: Reading::Bias,
+        s: Some(Auxiliary::Dense(1.0)),
+        ..plain()
+    };
     vec![
+        (
+            "common-s",
+            shown(&Recipe {
+                s_common: 1.0e6,
+                ..large_s()
+            }),
+        ),
+        (
+            // Keys that no row sees have a large s.
+            "hidden-large-s",
+            with_s(
+                shown(&Recipe {
+                    visibility: Visibility {
+                        causal: true,
+                        ..Visibility::default()
+                    },
+                    ..large_s()
+                }),
+                |i, j| if j > i { 1.0e7 } else { 0.0 },
+            ),
+        ),
+        (
+            "segments-of-large-s",
+            with_s(
+                shown(&Recipe {
+                    segment: Some(5),
+                    ..large_s()
+                }),
+                |_, j| [0.0, 1.0e7, 0.0][j / 5 % 3],
+            ),
+        ),
+        (
+            "short-segments-of-large-s",
+            with_s(
+                shown(&Recipe {
+                    seq_len: 134,
+                    head_dim: 4,
+                    visibility: window(9, 5),
+                    segment: Some(2),
+                    ..large_s()
+                }),
+                |_, j| [0.0, 1.0e7, 0.0][j / 2 % 3],
+            ),
+        ),
         (
             "curve",
             shown(&Recipe {
@@ -230,6 +291,16 @@ fn views() -> Vec<(&'static str, Frame)> {
         (
             "score",
             viewed(&masked(), |map| map.quantity = Quantity::Score),
+        ),
+        (
+            "score-common-keys",
+            viewed(
+                &Recipe {
+                    k_common: 100.0,
+                    ..Recipe::default()
+                },
+                |map| map.quantity = Quantity::Score,
+            ),
         ),
         (
             "rectangle",

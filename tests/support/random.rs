@@ -24,6 +24,11 @@ fn number(name: &str, default: u64) -> u64 {
     })
 }
 
+/// Which random numbers are drawn.
+pub fn seed() -> u64 {
+    number("ATTNSCOPE_SEED", 0)
+}
+
 /// Random layers to judge; other properties take a share of them.
 pub fn cases() -> u64 {
     number("ATTNSCOPE_CASES", 2000)
@@ -39,7 +44,7 @@ pub fn hold<S: Strategy>(
 ) {
     let engine = RefCell::new(super::engine());
     let mut seed = [0; 32];
-    seed[..8].copy_from_slice(&number("ATTNSCOPE_SEED", 0).to_le_bytes());
+    seed[..8].copy_from_slice(&self::seed().to_le_bytes());
     seed[8..16].copy_from_slice(&stream.to_le_bytes());
     let config = Config {
         cases: u32::try_from(cases).expect("fewer cases"),
@@ -233,6 +238,8 @@ fn recipes_of(kind: Kind) -> impl Strategy<Value = Recipe> {
                     1 => Some(Auxiliary::Curve(spread)),
                     _ => Some(Auxiliary::Dense(spread)),
                 },
+                s_common: 0.0,
+                k_common: 0.0,
                 p_k,
                 p_v,
                 score_rank: (kind.ranked && head_dim <= 64).then_some(rank),

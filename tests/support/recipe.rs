@@ -73,6 +73,10 @@ pub struct Recipe {
     pub empty: Empty,
     pub segment: Option<u32>,
     pub s: Option<Auxiliary>,
+    /// Added to every number of s.
+    pub s_common: f32,
+    /// Added to every key that is given, with signs that alternate over its numbers.
+    pub k_common: f32,
     pub p_k: Option<Position>,
     pub p_v: Option<Position>,
     pub score_rank: Option<u32>,
@@ -96,6 +100,8 @@ impl Default for Recipe {
             empty: Empty::Zero,
             segment: None,
             s: None,
+            s_common: 0.0,
+            k_common: 0.0,
             p_k: None,
             p_v: None,
             score_rank: None,
@@ -173,12 +179,22 @@ impl Recipe {
         }
     }
 
+    fn keys(&self, shape: &[usize]) -> Tensor {
+        let mut keys = self.tensor(1, shape, self.strength);
+        if self.k_common != 0.0 {
+            let added = [self.k_common, -self.k_common, self.k_common];
+            let number = |(at, k): (usize, &f32)| k + added[at % self.head_dim % 3];
+            keys.data = keys.data.iter().enumerate().map(number).collect();
+        }
+        keys
+    }
+
     fn input(&self) -> Input {
         let shape = [self.heads, self.seq_len, self.head_dim];
         match self.source {
             Source::Heads => Input::Heads {
                 q: self.tensor(0, &shape, self.strength),
-                k: self.tensor(1, &shape, self.strength),
+                k: self.keys(&shape),
                 v: self.tensor(2, &shape, 1.0),
             },
             Source::Hidden { weights, bias } => {
@@ -227,16 +243,26 @@ impl Recipe {
                 }
             })
         };
-        let (l, h) = (self.seq_len, self.heads);
         Biases {
             p_k: position(40, self.p_k),
             p_v: position(41, self.p_v),
-            s: self.s.map(|s| match s {
-                Auxiliary::Curve(spread) => {
-                    ScoreBias::Curve(self.tensor(42, &[2 * l - 1], spread).data)
-                }
-                Auxiliary::Dense(spread) => ScoreBias::Dense(self.tensor(42, &[h, l, l], spread)),
-            }),
+            s: self.s.map(|s| self.score_bias(s)),
+        }
+    }
+
+    fn score_bias(&self, s: Auxiliary) -> ScoreBias {
+        let (l, h) = (self.seq_len, self.heads);
+        let numbers = |shape: &[usize], spread| {
+            let mut s = self.tensor(42, shape, spread);
+            s.data = s.data.iter().map(|s| s + self.s_common).collect();
+            s
+        };
+        match s {
+            Auxiliary::Curve(spread) => ScoreBias::Curve {
+                table: numbers(&[2 * l - 1], spread).data,
+                common: 0.0,
+            },
+            Auxiliary::Dense(spread) => ScoreBias::Dense(numbers(&[h, l, l], spread)),
         }
     }
 }

@@ -67,7 +67,7 @@ impl Head {
     pub fn auxiliary(&self, i: usize, j: usize) -> f64 {
         match &self.s {
             Auxiliary::None => 0.0,
-            Auxiliary::Curve(curve) => f64::from(curve[j + self.seq_len - 1 - i]),
+            Auxiliary::Curve(table, common) => common + f64::from(table[j + self.seq_len - 1 - i]),
             Auxiliary::Dense(s) => s[i * self.seq_len + j],
         }
     }
@@ -117,6 +117,28 @@ impl Head {
             weights,
             segments: segments.len(),
         }
+    }
+
+    /// R of SPEC 7: how far r, or s, of a key lies below the largest of its row, among the keys whose
+    /// weight is above 1e-6 of the row's largest; the largest of all rows.
+    pub fn score_spread(&self) -> f64 {
+        (0..self.seq_len)
+            .map(|i| {
+                let row = self.row(i);
+                let most = row.weights.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+                let counts =
+                    || (0..row.keys.len()).filter(|&at| row.weights[at].abs() > 1e-6 * most);
+                let spread = |of: &dyn Fn(usize) -> f64| {
+                    let (least, most) = counts()
+                        .map(of)
+                        .fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)));
+                    (most - least).max(0.0)
+                };
+                let r = spread(&|at| row.score[at]);
+                let s = spread(&|at| self.auxiliary(i, row.keys[at]));
+                r.max(s)
+            })
+            .fold(0.0, f64::max)
     }
 
     /// The cell (i, j) with the parts of its score.

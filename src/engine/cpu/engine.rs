@@ -38,8 +38,10 @@ pub struct Targets {
 pub struct CpuEngine {
     pub(super) shown: Option<Shown>,
     work: Work,
-    /// q, k, v by head, `[L, d_h]`.
+    /// q, k, v by head, `[L, d_h]`; behind k the row that keys have in common and lack.
     pub(super) heads: [Vec<Vec<f32>>; 3],
+    /// What the rows of X have in common, and X without it.
+    pub(super) input: (Vec<f32>, Vec<f32>),
     pub(super) outputs: Outputs,
     pub(super) map: Texels,
     pub(super) strip: Vec<Texels>,
@@ -69,6 +71,7 @@ impl CpuEngine {
             _ => {
                 let none = vec![Vec::new(); sizes.heads];
                 self.heads = [none.clone(), none.clone(), none];
+                self.input = Default::default();
                 self.outputs = Outputs::default();
                 self.output = Default::default();
                 Done::nothing(sizes.heads, sizes.heads)

@@ -50,12 +50,9 @@ impl CpuEngine {
         let mut o = std::mem::take(&mut self.outputs.o);
         o.resize(len * d, 0.0);
         let made = self.head(shown, head, Quantity::Weights);
-        let value = biased(
-            shown.frame.biases.p_v.as_ref(),
-            head,
-            &self.heads[2][head],
-            dim,
-        );
+        let p_v = shown.frame.biases.p_v.as_ref();
+        let nothing = vec![0.0; dim];
+        let value = biased(p_v, head, &self.heads[2][head], &nothing);
         let values = Panels::new(dim, len, &|c, j| value(j, c));
         let mut group = made.buffers();
         let (first, end) = (rows.0 as usize, rows.1 as usize);
@@ -140,7 +137,7 @@ impl CpuEngine {
         if at > 0 {
             let cells = rows.start * d..rows.end * d;
             let before = &self.outputs.partials[at - 1];
-            lanes::add(&mut sum[cells.clone()], &before[cells]);
+            lanes::add(&mut sum[cells.clone()], &before[cells], 0.0);
         }
         self.outputs.partials[at] = sum;
     }
@@ -160,7 +157,7 @@ impl CpuEngine {
         if let Some(before) = before.checked_sub(1) {
             let cells = rows.start * d..rows.end * d;
             let sum = &self.outputs.partials[before as usize];
-            lanes::add(&mut y[cells.clone()], &sum[cells]);
+            lanes::add(&mut y[cells.clone()], &sum[cells], 0.0);
         }
         self.outputs.y_low = y;
     }

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use crate::attention::config::{Empty, Reading};
-use crate::attention::layer::ScoreBias;
+use crate::attention::layer::{PositionBias, ScoreBias};
 use crate::engine::Frame;
+use crate::engine::centring::common_row;
 use crate::engine::sizes::keys_per_row;
 use crate::scene::Quantity;
 
@@ -48,6 +49,8 @@ pub struct Head<'a> {
     number: usize,
     queries: Matrix<'a>,
     keys: Panels,
+    /// What all keys have in common: `keys` lack it, and weights do not need it (SPEC 7).
+    common: Vec<f32>,
     width: usize,
     quantity: Quantity,
     /// Whether a dilation or a mask thins out the spans.
@@ -55,30 +58,44 @@ pub struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Head `head` of `frame` from its q and k `[L, d_h]`, which the factors of the score rank
-    /// replace where there is one.
+    /// Head `head` of `frame` from its q `[L, d_h]` and its k without what they have in common, and
+    /// that row behind them, `[L + 1, d_h]`. The factors of the score rank replace both where there is
+    /// one.
     pub fn new(frame: &'a Frame, head: usize, q: &'a [f32], k: &[f32], quantity: Quantity) -> Self {
         let (layer, config) = (&frame.layer, &frame.config);
         let len = layer.seq_len;
         let ranked = config.score_rank.zip(frame.score_factors.as_ref());
-        let (queries, keys, width) = if let Some((rank, factors)) = ranked {
+        let (queries, keys, common, width) = if let Some((rank, factors)) = ranked {
             let stride = factors.q.shape.get(2).copied().unwrap_or(1);
             let width = stride.min(rank as usize);
             let k = factors.k.outer(head);
             let keys = Panels::new(len, width, &|j, c| k[j * stride + c]);
+            let common = k[len * stride..][..width].to_vec();
             let data = factors.q.outer(head);
-            (Matrix { data, stride }, keys, width)
+            (Matrix { data, stride }, keys, common, width)
         } else {
             let stride = layer.head_dim;
-            let keys = biased(frame.biases.p_k.as_ref(), head, k, stride);
+            let p_k = frame.biases.p_k.as_ref();
+            let shared = p_k.map_or_else(
+                || vec![0.0; stride],
+                |bias| common_row(bias.unit.outer(head), stride),
+            );
+            let keys = biased(p_k, head, k, &shared);
             let keys = Panels::new(len, stride, &keys);
-            (Matrix { data: q, stride }, keys, stride)
+            let amplitude = p_k.map_or(0.0, |bias| bias.amplitude);
+            let common = k[len * stride..]
+                .iter()
+                .zip(&shared)
+                .map(|(k, p)| k + amplitude * p)
+                .collect();
+            (Matrix { data: q, stride }, keys, common, stride)
         };
         Self {
             frame,
             number: head,
             queries,
             keys,
+            common,
             width,
             quantity,
             thinned: config.visibility.dilation > 1 || layer.mask.is_some(),
@@ -175,12 +192,23 @@ impl<'a> Head<'a> {
         }
     }
 
+    /// What all scores of row `i` share: scale · `q_i` · the common row.
+    fn shared_score(&self, i: usize) -> f32 {
+        let query = &self.queries.data[i * self.queries.stride..][..self.width];
+        let dot: f64 = query
+            .iter()
+            .zip(&self.common)
+            .map(|(&q, &c)| f64::from(q) * f64::from(c))
+            .sum();
+        (self.frame.config.scale * dot) as f32
+    }
+
     /// s of row `i` by key; `None` when there is none or the reading leaves it out.
     fn auxiliary(&self, i: usize) -> Option<&[f32]> {
         let len = self.frame.layer.seq_len;
         match self.frame.biases.s.as_ref()? {
             _ if !self.reading().uses_score_bias() => None,
-            ScoreBias::Curve(curve) => Some(&curve[len - 1 - i..][..len]),
+            ScoreBias::Curve { table, .. } => Some(&table[len - 1 - i..][..len]),
             ScoreBias::Dense(s) => Some(&s.outer(self.number)[i * len..][..len]),
         }
     }
@@ -202,11 +230,13 @@ impl<'a> Head<'a> {
         let score = self.quantity == Quantity::Score;
         for range in span.ranges.clone() {
             let values = &mut values[range.clone()];
-            if score || self.reading() != Reading::Product {
+            if score {
+                // The fill before left zeros.
+                lanes::add(values, &scores[range.clone()], self.shared_score(i));
+            } else if self.reading() != Reading::Product {
                 values.copy_from_slice(&scores[range.clone()]);
-            }
-            if let (Some(s), false) = (s, score) {
-                lanes::add(values, &s[range.clone()]);
+            } else if let Some(s) = s {
+                values.copy_from_slice(&s[range.clone()]);
             }
             if self.thinned {
                 let hidden = if score { 0.0 } else { LOWEST };
@@ -218,16 +248,33 @@ impl<'a> Head<'a> {
         if score {
             return;
         }
-        self.normalise(span, values);
+        let added = s.filter(|_| self.reading() == Reading::Bias);
+        self.normalise(span, values, added, seen);
         if self.reading() == Reading::Product {
             for range in span.ranges.clone() {
-                lanes::multiply(&mut values[range.clone()], &scores[range]);
+                lanes::multiply(
+                    &mut values[range.clone()],
+                    &scores[range],
+                    self.shared_score(i),
+                );
             }
         }
     }
 
-    /// segsoftmax of the z in `values`.
-    fn normalise(&self, span: &Span, values: &mut [f32]) {
+    /// The largest of `s`, numbers of the keys `part`, among those that are seen.
+    fn largest(&self, s: &[f32], seen: &[bool], part: &Range<usize>) -> f32 {
+        if !self.thinned {
+            return lanes::largest(s);
+        }
+        s.iter()
+            .zip(&seen[part.clone()])
+            .filter(|(_, seen)| **seen)
+            .fold(LOWEST, |most, (&s, _)| most.max(s))
+    }
+
+    /// segsoftmax of the z in `values`, or of those plus `s`. Its largest visible number of a segment is
+    /// taken away before it is added: a large s that keys share leaves r its digits (SPEC 7).
+    fn normalise(&self, span: &Span, values: &mut [f32], s: Option<&[f32]>, seen: &[bool]) {
         let segment = self.frame.config.segment_len(self.frame.layer.seq_len);
         let [kept, near] = &span.ranges;
         let cut = |of: &Range<usize>| of.start / segment..of.end.div_ceil(segment);
@@ -239,6 +286,15 @@ impl<'a> Head<'a> {
                 let start = range.start.max(g * segment);
                 start..range.end.min((g + 1) * segment).max(start)
             });
+            if let Some(s) = s {
+                let largest = parts
+                    .iter()
+                    .map(|part| self.largest(&s[part.clone()], seen, part))
+                    .fold(LOWEST, f32::max);
+                for part in parts.iter().filter(|_| largest > LOWEST) {
+                    lanes::add(&mut values[part.clone()], &s[part.clone()], -largest);
+                }
+            }
             let top = parts
                 .iter()
                 .map(|part| lanes::largest(&values[part.clone()]))
@@ -279,18 +335,19 @@ pub fn reach(rows: &[Row; GROUP]) -> [Range<usize>; 2] {
     [0..kept.1, near.0.max(kept.1).min(end)..end]
 }
 
-/// Row j, number c of k + P_K or v + P_V.
+/// Row j, number c of k + P_K or v + P_V, where every row of P lacks `common`.
 pub fn biased<'a>(
-    bias: Option<&'a crate::attention::layer::PositionBias>,
+    bias: Option<&'a PositionBias>,
     head: usize,
     base: &'a [f32],
-    dim: usize,
+    common: &'a [f32],
 ) -> impl Fn(usize, usize) -> f32 + use<'a> {
+    let dim = common.len();
     let bias = bias.filter(|bias| bias.amplitude != 0.0);
     let amplitude = bias.map_or(0.0, |bias| bias.amplitude);
     let unit = bias.map_or(&[0.0][..], |bias| bias.unit.outer(head));
     // One row for all positions, or one for each.
     let step = if unit.len() > dim { dim } else { 0 };
     let width = usize::from(bias.is_some());
-    move |j, c| base[j * dim + c] + amplitude * unit[j * step + c * width]
+    move |j, c| base[j * dim + c] + amplitude * (unit[j * step + c * width] - common[c])
 }

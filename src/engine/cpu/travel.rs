@@ -122,7 +122,7 @@ fn numbers<const READ: bool>(w: &mut Wire<READ>, config: &mut Config) {
 
 fn auxiliary<const READ: bool>(w: &mut Wire<READ>, s: &mut Option<ScoreBias>) {
     let mut curve = match s {
-        Some(ScoreBias::Curve(curve)) => Some(Tensor {
+        Some(ScoreBias::Curve { table: curve, .. }) => Some(Tensor {
             shape: vec![curve.len()],
             data: curve.clone(),
         }),
@@ -136,7 +136,11 @@ fn auxiliary<const READ: bool>(w: &mut Wire<READ>, s: &mut Option<ScoreBias>) {
     w.maybe(&mut dense);
     if READ {
         *s = curve
-            .map(|curve| ScoreBias::Curve(curve.data))
+            .map(|curve| ScoreBias::Curve {
+                table: curve.data,
+                // Engines leave it out.
+                common: 0.0,
+            })
             .or(dense.map(ScoreBias::Dense));
     }
 }

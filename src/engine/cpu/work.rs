@@ -3,6 +3,7 @@
 use attnscope_kernels::tile::{Matrix, linear};
 
 use crate::attention::layer::Input;
+use crate::engine::centring::{centred_rows, common_output, common_row};
 use crate::engine::jobs::{Job, Part, Rows, Step};
 
 use super::engine::{CpuEngine, Shown};
@@ -59,32 +60,44 @@ impl CpuEngine {
         }
     }
 
+    /// Rows of q, k or v of one head. Keys lack what they have in common, which stands behind them.
     fn project(&mut self, shown: &Shown, part: Part, head: usize, rows: Rows) {
         let layer = &shown.frame.layer;
         let (len, dim) = (layer.seq_len, layer.head_dim);
         let to = &mut self.heads[part as usize][head];
-        match &layer.input {
-            Input::Heads { q, k, v } => {
-                let tensor = [q, k, v][part as usize];
-                tensor.outer(head).clone_into(to);
-            }
+        let given = match &layer.input {
+            Input::Heads { q, k, v } => [q, k, v][part as usize].outer(head).to_vec(),
             Input::Hidden { x, w_q, w_k, w_v } => {
                 let d = x.data.len() / len;
-                to.resize(len * dim, 0.0);
-                let rows = rows.0 as usize..rows.1 as usize;
+                let at = head * dim;
                 if let Some(map) = [w_q, w_k, w_v][part as usize] {
-                    let of = |data| Matrix { data, stride: d };
-                    let at = head * dim;
-                    let bias = map.bias.as_ref().map(|bias| &bias.data[at..]);
-                    let w = of(&map.weight.data[at * d..]);
-                    linear(of(&x.data), w, (dim, d), bias, rows, to);
-                } else {
-                    for i in rows {
-                        let from = i * d + head * dim;
-                        to[i * dim..(i + 1) * dim].copy_from_slice(&x.data[from..from + dim]);
+                    let (common, centred) = &mut self.input;
+                    if common.is_empty() {
+                        *common = common_row(&x.data, d);
+                        *centred = centred_rows(&x.data, common);
                     }
+                    let moved = common_output(map, common, at..at + dim);
+                    let of = |data| Matrix { data, stride: d };
+                    let w = of(&map.weight.data[at * d..]);
+                    // What the bias adds to keys is the same for all of them.
+                    let bias = (part != Part::K).then_some(&*moved);
+                    let rows = rows.0 as usize..rows.1 as usize;
+                    to.resize(len * dim, 0.0);
+                    linear(of(centred), w, (dim, d), bias, rows.clone(), to);
+                    if part == Part::K && rows.end == len {
+                        to.extend(moved);
+                    }
+                    return;
                 }
+                let row = |row: &[f32]| row[at..at + dim].to_vec();
+                x.data.chunks_exact(d).flat_map(row).collect()
             }
+        };
+        *to = given;
+        if part == Part::K {
+            let common = common_row(to, dim);
+            *to = centred_rows(to, &common);
+            to.extend(common);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::attention::layer::ScoreBias;
 use crate::engine::jobs::{Job, Part, Rows, has_bias};
-use crate::engine::sizes::{Sizes, StatSizes, aligned, vec4s};
+use crate::engine::sizes::{Sizes, StatSizes, aligned, row_bytes};
 use crate::scene::Quantity;
 
 use super::engine::{GpuEngine, Shown};
@@ -101,7 +101,7 @@ impl GpuEngine {
             && !self.store.is_uploaded(Name::S)
         {
             match s {
-                ScoreBias::Curve(curve) => self.uploader().numbers(Name::S, curve),
+                ScoreBias::Curve { table, .. } => self.uploader().numbers(Name::S, table),
                 ScoreBias::Dense(s) => {
                     let bytes = dense_bytes(&shown.sizes);
                     self.uploader().dense(Name::S, s, bytes);
@@ -118,7 +118,7 @@ impl GpuEngine {
             && !self.store.is_uploaded(Name::QFactor)
         {
             let width = factors.q.shape.get(2).copied().unwrap_or(1);
-            let bytes = aligned(shown.sizes.seq_len as u64 * vec4s(width) as u64 * 16);
+            let bytes = row_bytes(shown.sizes.seq_len + 1, width);
             self.uploader().heads(Name::QFactor, &factors.q, bytes);
             self.uploader().heads(Name::KFactor, &factors.k, bytes);
         }
@@ -137,8 +137,8 @@ impl GpuEngine {
         let factors = shown.frame.score_factors.as_ref();
         let ranked = factors.filter(|_| shown.frame.config.score_rank.is_some());
         let [q, k] = if let Some(factors) = ranked {
-            let width = vec4s(factors.q.shape.get(2).copied().unwrap_or(1));
-            let bytes = aligned(sizes.seq_len as u64 * width as u64 * 16);
+            let width = factors.q.shape.get(2).copied().unwrap_or(1);
+            let bytes = row_bytes(sizes.seq_len + 1, width);
             [Name::QFactor, Name::KFactor].map(|name| self.of_head(name, head, bytes))
         } else {
             let keys = if has_bias(&shown.frame, Part::K) {

@@ -1,8 +1,9 @@
 //! q, k and v of one head, and k' and v', as launches.
 
 use crate::attention::layer::Input;
+use crate::engine::centring::{centred_rows, common_output, common_row};
 use crate::engine::jobs::{Part, Rows};
-use crate::engine::sizes::{aligned, vec4s};
+use crate::engine::sizes::{row_bytes, vec4s};
 
 use super::engine::{GpuEngine, Shown};
 use super::gpu_data::{BiasParams, LinearParams, NOTHING};
@@ -33,8 +34,13 @@ impl GpuEngine {
         };
         self.uploader().head_space(name, sizes);
         match source(layer, part, head as usize) {
-            Source::Given(numbers) => {
+            Source::Given(mut numbers) => {
                 if rows.0 == 0 {
+                    if part == Part::K {
+                        let common = common_row(&numbers, sizes.head_dim);
+                        numbers = centred_rows(&numbers, &common);
+                        numbers.extend(common);
+                    }
                     self.uploader().head(
                         name,
                         &numbers,
@@ -45,24 +51,39 @@ impl GpuEngine {
                 }
             }
             Source::Projected(linear) => {
-                if !self.store.is_uploaded(weight) {
-                    self.uploader().linear(weight, bias, linear);
+                let Input::Hidden { x, .. } = &layer.input else {
+                    return;
+                };
+                let outs = linear.weight.shape.first().copied().unwrap_or(0);
+                if !self.store.is_uploaded(Name::X) {
+                    let common = common_row(&x.data, sizes.input_dim);
+                    let centred = centred_rows(&x.data, &common);
+                    self.uploader().matrix(Name::X, &centred, sizes.input_dim);
                 }
-                if let Input::Hidden { x, .. } = &layer.input
-                    && !self.store.is_uploaded(Name::X)
-                {
-                    self.uploader().matrix(Name::X, &x.data, sizes.input_dim);
+                if !self.store.is_uploaded(weight) {
+                    let common = common_row(&x.data, sizes.input_dim);
+                    let moved = common_output(linear, &common, 0..outs);
+                    self.uploader().weight(weight, &linear.weight);
+                    self.uploader().numbers(bias, &moved);
+                }
+                if part == Part::K && rows.0 == 0 {
+                    let common = common_row(&x.data, sizes.input_dim);
+                    let first = head as usize * sizes.head_dim;
+                    let shared = common_output(linear, &common, first..first + sizes.head_dim);
+                    self.uploader().common_row(name, &shared, head, sizes);
                 }
                 let params = LinearParams {
                     row0: rows.0,
                     row_end: rows.1,
                     inner: sizes.input_dim as u32,
                     x_stride: vec4s(sizes.input_dim) as u32,
-                    w_stride: linear.weight.shape.first().copied().unwrap_or(0) as u32,
+                    w_stride: outs as u32,
                     w_col0: head * sizes.head_dim as u32,
                     outs: sizes.head_dim as u32,
                     y_stride: sizes.head_stride as u32 * 4,
-                    has_bias: u32::from(linear.bias.is_some()),
+                    // What the bias adds to keys is the same for all of them: it is in the row
+                    // behind the last key.
+                    has_bias: u32::from(part != Part::K),
                     first: 0,
                     start: NOTHING,
                     to: 0,
@@ -113,10 +134,11 @@ impl GpuEngine {
         };
         self.need(Kernel::Bias, Variant::default());
         let rows = bias.unit.shape.get(1).copied().unwrap_or(1);
-        let unit_bytes = aligned(rows as u64 * sizes.head_stride as u64 * 16);
+        let unit_bytes = row_bytes(rows + 1, sizes.head_dim);
         if !self.store.is_head_uploaded(unit_name, head) {
+            let of_keys = part != Part::V;
             self.uploader()
-                .unit_head(unit_name, &bias.unit, head, unit_bytes);
+                .unit_head(unit_name, &bias.unit, head, unit_bytes, of_keys);
         }
         self.uploader().head_space(out, sizes);
         let count = (sizes.seq_len * sizes.head_stride) as u32;
@@ -124,7 +146,7 @@ impl GpuEngine {
             count,
             period: (rows * sizes.head_stride) as u32,
             amplitude: bias.amplitude,
-            pad: 0,
+            stride: sizes.head_stride as u32,
         };
         let args = [
             slice.params(&params),
@@ -132,6 +154,7 @@ impl GpuEngine {
             self.of_head(unit_name, head, unit_bytes),
             self.of_head(out, head, sizes.head_bytes),
         ];
-        self.launch(slice, (Kernel::Bias, u64::from(count), timed), &[&args]);
+        let threads = u64::from(count + params.stride);
+        self.launch(slice, (Kernel::Bias, threads, timed), &[&args]);
     }
 }

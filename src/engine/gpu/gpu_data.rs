@@ -139,14 +139,14 @@ pub struct LinearParams {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct BiasParams {
-    /// vec4s of the head.
+    /// vec4s of the head's L rows.
     pub count: u32,
     /// vec4s of P: one row (shared) or `count` (per position).
     pub period: u32,
     /// Factor of P.
     pub amplitude: f32,
-    /// Fills up to 16 bytes.
-    pub pad: u32,
+    /// vec4s of one row.
+    pub stride: u32,
 }
 
 /// `MatrixParams` of `matrix.wgsl`.

@@ -20,7 +20,7 @@ pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
         s_kind: match &shown.frame.biases.s {
             None => data::S_NONE,
             Some(_) if !config.reading.uses_score_bias() => data::S_NONE,
-            Some(ScoreBias::Curve(_)) => data::S_CURVE,
+            Some(ScoreBias::Curve { .. }) => data::S_CURVE,
             Some(ScoreBias::Dense(_)) => data::S_DENSE,
         },
         segments: match stats.segments {

@@ -1,6 +1,7 @@
 //! From tensors to buffers: rows padded to whole vec4s, heads at aligned starts, masks packed.
 
 use crate::attention::layer::{Input, Layer, Linear, Tensor};
+use crate::engine::centring::common_row;
 use crate::engine::jobs::Part;
 use crate::engine::sizes::{Sizes, vec4s};
 
@@ -119,6 +120,14 @@ impl Uploader<'_> {
         self.numbers(name, &transposed);
     }
 
+    /// What the keys of one head have in common, in the row behind the last of them.
+    pub fn common_row(&mut self, name: Name, row: &[f32], head: u32, sizes: &Sizes) {
+        let padded = padded_rows(row, sizes.head_dim);
+        let behind = (sizes.seq_len * sizes.head_stride * 16) as u64;
+        let at = u64::from(head) * sizes.head_bytes + behind;
+        self.write(name, at, bytemuck::cast_slice(&padded));
+    }
+
     /// A linear map: weight and bias.
     pub fn linear(&mut self, weight: Name, bias: Name, linear: &Linear) {
         self.weight(weight, &linear.weight);
@@ -128,12 +137,26 @@ impl Uploader<'_> {
     }
 
     /// One head of `[H, rows, n]` at its multiple of `head_bytes`: all at once would keep the page from
-    /// answering where there are many rows.
-    pub fn unit_head(&mut self, name: Name, tensor: &Tensor, head: u32, head_bytes: u64) {
+    /// answering where there are many rows. Behind it the row that is taken away from all of them:
+    /// what they have in common where they are added to keys (`of_keys`), else zeros.
+    pub fn unit_head(
+        &mut self,
+        name: Name,
+        tensor: &Tensor,
+        head: u32,
+        head_bytes: u64,
+        of_keys: bool,
+    ) {
         let (heads, row) = (tensor.shape[0] as u64, tensor.shape[2]);
         self.store.ensure(self.device, name, head_bytes * heads);
         let at = head as usize;
-        self.head(name, tensor.outer(at), row, at, head_bytes);
+        let mut numbers = tensor.outer(at).to_vec();
+        numbers.extend(if of_keys {
+            common_row(&numbers, row)
+        } else {
+            vec![0.0; row]
+        });
+        self.head(name, &numbers, row, at, head_bytes);
         self.store.set_head_uploaded(name, head);
     }
 

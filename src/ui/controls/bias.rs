@@ -6,6 +6,7 @@ use super::choice::{Choice, Item, Pick};
 use super::slider::Slider;
 use crate::attention::config::Reading;
 use crate::layout::slider::Track;
+use crate::scene::sanitize::{key_bias_range, range};
 use crate::scene::{Bias, BiasShape, Cjar, Scene};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
@@ -19,6 +20,8 @@ struct Which {
     of: fn(&Cjar) -> &Bias,
     of_mut: fn(&mut Cjar) -> &mut Bias,
     consequence: fn(&Scene) -> Text,
+    /// Legal range of the amplitude.
+    limits: fn(&Bias) -> (f64, f64),
     label: Text,
     /// Name of the amplitude in links.
     key: &'static str,
@@ -43,6 +46,7 @@ const KEYS: Which = Which {
             words::P_K_SHARED
         }
     },
+    limits: |bias| key_bias_range(bias.per_position),
     label: words::P_K,
     key: "pk",
     key_each: "pk.each",
@@ -62,6 +66,7 @@ const VALUES: Which = Which {
             words::P_V_SHARED
         }
     },
+    limits: |_| range("pv"),
     label: words::P_V,
     key: "pv",
     key_each: "pv.each",
@@ -97,6 +102,7 @@ fn BiasControl(
         of,
         of_mut,
         consequence,
+        limits,
         label,
         key,
         key_each,
@@ -104,7 +110,21 @@ fn BiasControl(
     } = which;
     let words_of = part(app, consequence);
     let one_hot = part(app, move |s| of(&s.cjar).shape == BiasShape::OneHot);
-    let set_amplitude = move |to: f64| app.change(|s| of_mut(&mut s.cjar).amplitude = to as f32);
+    let set_amplitude = move |to: f64| {
+        app.change(|s| {
+            let bias = of_mut(&mut s.cjar);
+            let (min, max) = limits(bias);
+            bias.amplitude = to.clamp(min, max) as f32;
+        });
+    };
+    let set_sharing = move |to: bool| {
+        app.change(|s| {
+            let bias = of_mut(&mut s.cjar);
+            bias.per_position = to;
+            let (min, max) = limits(bias);
+            bias.amplitude = f64::from(bias.amplitude).clamp(min, max) as f32;
+        });
+    };
     let set_seed = move |ev: web_sys::Event| {
         if let Ok(seed) = event_target_value(&ev).trim().parse::<u32>() {
             app.change(|s| of_mut(&mut s.cjar).seed = seed);
@@ -133,7 +153,7 @@ fn BiasControl(
                     Item::named(true, words::PER_POSITION),
                 ]
                 value=part(app, move |s| of(&s.cjar).per_position)
-                set=taker(move |to| app.change(|s| of_mut(&mut s.cjar).per_position = to))
+                set=taker(set_sharing)
                 look="segments"
             />
             <div class="pair">

@@ -8,6 +8,7 @@ use super::slider::Slider;
 use crate::attention::low_rank;
 use crate::layout::slider::Track;
 use crate::scene::listing::Point;
+use crate::scene::sanitize::range;
 use crate::scene::{Mechanism, Scale};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
@@ -217,7 +218,10 @@ fn ScaleChoice() -> View {
                 value=value
                 track=memo(|| Track { min: 0.0, max: 2.0, step: 0.01 })
                 default=memo(move || factor(Scale::HeadDim))
-                set=taker(move |to: f64| app.change(|s| s.scale = Scale::Free(to as f32)))
+                set=taker(move |to: f64| {
+                    let (min, max) = range("scale");
+                    app.change(|s| s.scale = Scale::Free(to.clamp(min, max) as f32));
+                })
                 role="q"
             />
         </Show>

@@ -237,10 +237,11 @@ fn out_factors(d: usize, blobs: &[Blob]) -> Option<OutFactors> {
 
 fn score_factors(sizes: Sizes, width: usize, blobs: &[Blob]) -> Option<ScoreFactors> {
     let [q, k] = blobs else { return None };
-    let shape = [sizes.heads, sizes.seq_len, width];
+    let shape = |rows| [sizes.heads, rows, width];
     Some(ScoreFactors {
         id: fresh_id(),
-        q: calc::tensor(&shape, q).ok()?,
-        k: calc::tensor(&shape, k).ok()?,
+        q: calc::tensor(&shape(sizes.seq_len), q).ok()?,
+        // The row that keys have in common stands behind them.
+        k: calc::tensor(&shape(sizes.seq_len + 1), k).ok()?,
     })
 }
