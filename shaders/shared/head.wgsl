@@ -109,7 +109,7 @@ fn largest_bias(i: u32, span: RowSpan, start: u32, end: u32) -> f32 {
         var j = start;
         loop {
             if (j >= prefix && j < lo) {
-                j = lo; // Nothing is visible between the prefix and the window.
+                j = lo; // Here too nothing is visible in between.
             }
             if (j >= stop) {
                 break;

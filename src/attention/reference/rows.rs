@@ -119,26 +119,32 @@ impl Head {
         }
     }
 
-    /// R of SPEC 7: how far r, or s, of a key lies below the largest of its row, among the keys whose
+    /// R of SPEC 7: how far apart r, or s, of two keys of one segment of a row are, among the keys whose
     /// weight is above 1e-6 of the row's largest; the largest of all rows.
     pub fn score_spread(&self) -> f64 {
-        (0..self.seq_len)
-            .map(|i| {
-                let row = self.row(i);
-                let most = row.weights.iter().fold(0.0f64, |most, a| most.max(a.abs()));
-                let counts =
-                    || (0..row.keys.len()).filter(|&at| row.weights[at].abs() > 1e-6 * most);
-                let spread = |of: &dyn Fn(usize) -> f64| {
-                    let (least, most) = counts()
-                        .map(of)
-                        .fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)));
-                    (most - least).max(0.0)
-                };
-                let r = spread(&|at| row.score[at]);
-                let s = spread(&|at| self.auxiliary(i, row.keys[at]));
-                r.max(s)
-            })
-            .fold(0.0, f64::max)
+        let segment = self.config.segment_len(self.seq_len);
+        let width = |of: &[f64]| {
+            let least = of.iter().copied().fold(f64::MAX, f64::min);
+            let most = of.iter().copied().fold(f64::MIN, f64::max);
+            (most - least).max(0.0)
+        };
+        let mut spread = 0.0f64;
+        for i in 0..self.seq_len {
+            let row = self.row(i);
+            let most = row.weights.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+            for run in runs(&row.keys, segment) {
+                let counted: Vec<usize> = run
+                    .filter(|&at| row.weights[at].abs() > 1e-6 * most)
+                    .collect();
+                let r: Vec<f64> = counted.iter().map(|&at| row.score[at]).collect();
+                let s: Vec<f64> = counted
+                    .iter()
+                    .map(|&at| self.auxiliary(i, row.keys[at]))
+                    .collect();
+                spread = spread.max(width(&r)).max(width(&s));
+            }
+        }
+        spread
     }
 
     /// The cell (i, j) with the parts of its score.
