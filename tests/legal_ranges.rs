@@ -104,8 +104,8 @@ impl Draw {
             Reading::Bias,
             Reading::Product,
         ][kind % 4];
-        cjar.segment = (kind / 4 % 3 == 0).then(|| 1 + self.below(40) as u32);
-        cjar.score_rank = (kind / 12 % 4 == 0).then(|| 1 + self.below(20) as u32);
+        cjar.segment = (kind / 4).is_multiple_of(3).then(|| 1 + self.below(40) as u32);
+        cjar.score_rank = (kind / 12).is_multiple_of(4).then(|| 1 + self.below(20) as u32);
         for (bias, key, each) in [
             (&mut cjar.p_k, "pk", "pk.position"),
             (&mut cjar.p_v, "pv", "pv"),
@@ -129,7 +129,7 @@ impl Draw {
         s.period = self.legal("s.period");
         s.width = self.legal("s.width");
         s.at = self.below(60) as f32 - 30.0;
-        s.dense = kind / 48 % 4 == 0;
+        s.dense = (kind / 48).is_multiple_of(4);
         let (legal, moved) = scene.clone().sanitize();
         assert!(moved.is_empty() && legal == scene, "{moved:?}");
         scene
@@ -164,7 +164,7 @@ fn case(at: u64) -> (Frame, String) {
     let sizes = Sizes::from(&*frame.layer);
     frame.config = scene.config(sizes);
     frame.config.visibility = recipe.visibility;
-    frame.config.empty = if kind % 7 == 0 {
+    frame.config.empty = if kind.is_multiple_of(7) {
         Empty::Mean
     } else {
         Empty::Zero
