@@ -11,6 +11,7 @@ use std::sync::Arc;
 use attnscope::attention::bias::Numbers;
 use attnscope::attention::compare::{Tolerance, compare};
 use attnscope::attention::config::{Empty, Reading};
+use attnscope::attention::layer::ScoreBias;
 use attnscope::attention::low_rank;
 use attnscope::attention::visibility::Visibility;
 use attnscope::engine::cpu::engine::{CpuEngine, Targets};
@@ -104,8 +105,12 @@ impl Draw {
             Reading::Bias,
             Reading::Product,
         ][kind % 4];
-        cjar.segment = (kind / 4).is_multiple_of(3).then(|| 1 + self.below(40) as u32);
-        cjar.score_rank = (kind / 12).is_multiple_of(4).then(|| 1 + self.below(20) as u32);
+        cjar.segment = (kind / 4)
+            .is_multiple_of(3)
+            .then(|| 1 + self.below(40) as u32);
+        cjar.score_rank = (kind / 12)
+            .is_multiple_of(4)
+            .then(|| 1 + self.below(20) as u32);
         for (bias, key, each) in [
             (&mut cjar.p_k, "pk", "pk.position"),
             (&mut cjar.p_v, "pv", "pv"),
@@ -273,4 +278,49 @@ fn every_legal_parameter_through_both_engines() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// The first rows of a long text under a slope: keys at the other end have an s of 65,000, and weights
+/// that r decides.
+#[test]
+fn a_slope_over_a_long_text() {
+    let mut scene = Scene {
+        mechanism: Mechanism::Cjar,
+        ..Scene::default()
+    };
+    (
+        scene.cjar.s.amplitude,
+        scene.cjar.s.slope,
+        scene.cjar.s.decay,
+    ) = (1.0, 32.0, 0.0);
+    let recipe = Recipe {
+        seq_len: 2048,
+        head_dim: 16,
+        heads: 1,
+        ..Recipe::default()
+    };
+    let mut frame = recipe.frame();
+    frame.config.reading = Reading::Bias;
+    // Pairs of keys share their s, so that r decides between them.
+    let Some(ScoreBias::Curve { table, common }) = scene.biases(Sizes::from(&*frame.layer)).s
+    else {
+        panic!("a curve");
+    };
+    let table = (0..table.len()).map(|at| table[at / 2 * 2]).collect();
+    frame.biases.s = Some(ScoreBias::Curve { table, common });
+    let reference = head(&frame, 0);
+    let rows = 8;
+    let want: Vec<f64> = (0..rows).flat_map(|i| reference.row(i).weights).collect();
+    let shared = want.iter().filter(|&&a| a > 0.05 && a < 0.95).count();
+    assert!(shared >= rows, "r decides nothing: {shared}");
+    let len = recipe.seq_len as u32;
+    let mut map = whole_map(&frame.layer, 0, Quantity::Weights);
+    (map.rect.rows, map.texel_rows) = (rows as u32, rows as u32);
+    (map.rect.cols, map.texel_cols) = (len, len);
+    frame.map = Some(map);
+    let gpu = read(&mut support::engine(), &frame).values;
+    compare("GPU", &gpu, &want, Tolerance::ENGINE).assert();
+    let mut cpu = CpuEngine::default();
+    cpu.draw(&frame, Targets::default()).unwrap();
+    compare("CPU", &cpu.map_values().values, &want, Tolerance::ENGINE).assert();
 }
