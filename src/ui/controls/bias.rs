@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::choice::{Choice, Item, Pick};
 use super::slider::Slider;
+use crate::attention::bias::xavier_deviation;
 use crate::attention::config::Reading;
 use crate::layout::slider::Track;
 use crate::scene::{Bias, BiasShape, Cjar, Scene};
@@ -11,7 +12,7 @@ use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{memo, taker};
 use crate::ui::state::AppState;
-use crate::words::{Text, controls as words};
+use crate::words::{Text, controls as words, number};
 
 /// Which of the two biases, as plain functions.
 #[derive(Clone, Copy)]
@@ -103,6 +104,17 @@ fn BiasControl(
         ids,
     } = which;
     let words_of = part(app, consequence);
+    let (shape_of, each) = (
+        part(app, move |s| of(&s.cjar).shape),
+        part(app, move |s| of(&s.cjar).per_position),
+    );
+    let deviation = move || {
+        let (lang, sizes) = (lang.get(), sizes.get());
+        let rows = if each.get() { sizes.seq_len } else { 1 };
+        let [heads, rows, dim] = [sizes.heads, rows, sizes.head_dim].map(|n| n as usize);
+        let deviation = number::small(lang, xavier_deviation(heads, rows, dim));
+        words::XAVIER_HINT.fill(lang, &[("deviation", &deviation)])
+    };
     let one_hot = part(app, move |s| of(&s.cjar).shape == BiasShape::OneHot);
     let set_amplitude = move |to: f64| app.change(|s| of_mut(&mut s.cjar).amplitude = to as f32);
     let set_seed = move |ev: web_sys::Event| {
@@ -146,7 +158,7 @@ fn BiasControl(
                         shape(BiasShape::Sinusoidal),
                         shape(BiasShape::OneHot),
                     ]
-                    value=part(app, move |s| of(&s.cjar).shape)
+                    value=shape_of
                     set=taker(move |to| app.change(|s| of_mut(&mut s.cjar).shape = to))
                 />
                 <div class="pick small">
@@ -168,6 +180,9 @@ fn BiasControl(
                     />
                 </div>
             </div>
+            <p class="aside" hidden=move || shape_of.get() != BiasShape::Xavier>
+                {deviation}
+            </p>
         </div>
     }
 }
