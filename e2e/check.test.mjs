@@ -23,6 +23,21 @@ const rows = (page) =>
     all.map((row) => ({ ...row.dataset, holds: row.dataset.holds === 'true', words: row.textContent })),
   );
 
+/** A case file of these tensors (name → shape), every number 0.5. */
+function draft(tensors, config = {}, metadata = {}) {
+  const header = { __metadata__: { config: JSON.stringify({ heads: 1, ...config }), note: 'a draft', ...metadata } };
+  let at = 0;
+  for (const [name, shape] of Object.entries(tensors)) {
+    const bytes = 4 * shape.reduce((all, n) => all * n, 1);
+    header[name] = { dtype: 'F32', shape, data_offsets: [at, (at += bytes)] };
+  }
+  const words = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(words.length));
+  const numbers = new Float32Array(at / 4).fill(0.5);
+  return Buffer.concat([length, words, Buffer.from(numbers.buffer)]);
+}
+
 async function choose(page, ...files) {
   const input = await page.$('input[type=file]');
   await input.uploadFile(...files);
@@ -81,6 +96,58 @@ for (const name of BROWSERS) {
       assertQuiet(page, server.origin);
       await page.close();
     });
+
+    for (const [lang, words] of Object.entries({
+      en: {
+        alone: 'w_1 is there without w_2', both: 'w_1 and w_o exclude each other', bias: 'b_q is there without w_q',
+        two: 'q and x exclude each other', part: 'v is missing', tensor: 'expect.z is no tensor of a case',
+        field: 'window is no field of config', twice: 'x is given twice',
+        large: 'it needs 36000000 numbers in one buffer, and the device allows 33554432',
+      },
+      zh: {
+        alone: '有 w_1，但没有 w_2', both: 'w_1 与 w_o 不能同时给出', bias: '有 b_q，但没有 w_q',
+        two: 'q 与 x 不能同时给出', part: '缺少 v', tensor: 'expect.z 不是算例的张量',
+        field: 'window 不是 config 的字段', twice: 'x 给出了两次',
+        large: '它的一个缓冲区需要 36000000 个数，而设备只允许 33554432 个',
+      },
+    })) {
+      test(`${lang}: cases that would be taken as something else, or that no device holds, are refused by name`, async () => {
+        const page = await openPage(browser, `${server.url}check.html`, { lang });
+        await page.waitForSelector(state('done'), { timeout: 60_000 });
+        const folder = mkdtempSync(join(tmpdir(), 'attnscope-'));
+        const [x, head] = [{ x: [3, 2], 'expect.y': [3, 2] }, [1, 3, 2]];
+        const heads = { q: head, k: head, v: head, 'expect.o': head };
+        const files = Object.entries({
+          alone: draft({ ...x, w_1: [1, 2] }),
+          both: draft({ ...x, w_o: [2, 2], w_1: [1, 2], w_2: [2, 1] }),
+          bias: draft({ ...x, b_q: [2] }),
+          two: draft({ ...heads, x: [3, 2] }),
+          part: draft({ q: head, k: head, 'expect.o': head }),
+          tensor: draft({ ...heads, 'expect.z': [1] }),
+          field: draft(heads, { window: 3 }),
+          twice: draft(x, {}, { inputs: JSON.stringify(['data/minilm-sentence.safetensors#x.1']) }),
+          // T has 60 × 600,000 numbers; the default limit of a device is 2²⁵.
+          large: draft({ x: [60, 4], w_1: [600_000, 4], w_2: [4, 600_000], 'expect.y': [60, 4] }),
+        }).map(([file, bytes]) => {
+          const path = join(folder, `${file}.safetensors`);
+          writeFileSync(path, bytes);
+          return path;
+        });
+        await choose(page, ...files);
+        const found = await rows(page);
+        for (const [file, said] of Object.entries(words)) {
+          const own = found.filter((row) => row.case === file);
+          assert.equal(own.length, 1, file);
+          assert.ok(!own[0].holds && own[0].words.includes(said), `${file}: ${own[0].words}`);
+        }
+        // The device is as it was.
+        await choose(page, join(ROOT, 'tests', 'golden', 'window-distance-2.safetensors'));
+        const right = (await rows(page)).filter((row) => row.case === 'window-distance-2');
+        assert.ok(right.length > 0 && right.every((row) => row.holds));
+        assertQuiet(page, server.origin);
+        await page.close();
+      });
+    }
 
     test('addresses: none, of another site, of no file', async () => {
       const wanted = ['', 'http://elsewhere.example/a.safetensors', './nothing%E2%80%AE.safetensors'];

@@ -49,7 +49,18 @@ for (const name of BROWSERS) {
       await show(page, 'v=1&m=window&w=3&sinks=1&scale=model');
       const sinks = await shown(page);
       assert.deepEqual(Object.keys(sinks), ['PyTorch', 'PyTorch FlexAttention'], 'others cannot say it');
-      assert.match(sinks.PyTorch, /scale=0\.051031\)$/);
+      // Python reads doubles as JavaScript does.
+      const scale = (code) => Number(/scale=([^,)]+)/.exec(code)[1]);
+      assert.equal(scale(sinks.PyTorch), 1 / Math.sqrt(384));
+      for (const free of ['0.0000004', '-0.0000004', '1e-30', '0.1', '-1000']) {
+        await show(page, `v=1&m=full&scale=${free}`);
+        const calls = await shown(page);
+        assert.deepEqual(Object.keys(calls), ['PyTorch', 'PyTorch FlexAttention', 'JAX']);
+        // The Scene holds 32 bits, and the code what the Scene holds.
+        for (const code of Object.values(calls)) assert.equal(scale(code), Math.fround(Number(free)), code);
+        assert.equal(Math.fround(Number(new URLSearchParams(await page.evaluate(() => window.attnscope.scene())).get('scale'))), Math.fround(Number(free)));
+      }
+      await show(page, 'v=1&m=window&w=3&sinks=1&scale=model');
       await page.click('.mask-call button');
       await page.waitForFunction(() => document.querySelector('.mask-call .copied').textContent.length > 0);
       assert.deepEqual(await page.evaluate(() => globalThis.copies), [sinks.PyTorch]);

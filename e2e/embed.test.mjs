@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
 import { compare } from './compare.mjs';
-import { assertComputes, assertQuiet, DIST, launch, openPage, OUT, readMap, reference, waitForProblem } from './harness.mjs';
+import { assertComputes, assertQuiet, DIST, launch, openPage, OUT, readMap, ready, reference, waitForProblem } from './harness.mjs';
 import { colours } from './image.mjs';
 import { serve } from './server.mjs';
 
@@ -29,7 +29,7 @@ for (const name of BROWSERS) {
     before(async () => {
       site = await serve(DIST, { prefix: '/docs/tools/attnscope/' });
       folder = mkdtempSync(join(tmpdir(), 'attnscope-host-'));
-      hosts = await serve(folder);
+      hosts = await serve(folder, { isolated: false });
       const address = `${site.url}embed.html#${FRAGMENT}`;
       writeFileSync(join(folder, 'sandboxed.html'), host(address, 'sandbox="allow-scripts"'));
       writeFileSync(join(folder, 'plain.html'), host(address, ''));
@@ -59,6 +59,122 @@ for (const name of BROWSERS) {
         await page.close();
       });
     }
+
+    test('the copied code: a click on the link of its frame opens the full page in a tab of its own', async () => {
+      const page = await openPage(browser, `${site.url}#${FRAGMENT}`, {
+        before: () => {
+          globalThis.copies = [];
+          navigator.clipboard.writeText = async (text) => void globalThis.copies.push(text);
+        },
+      });
+      await ready(page);
+      await page.click('button[popovertarget="share"].menu-button');
+      await page.click('#copy-embed');
+      await page.waitForFunction(() => globalThis.copies.length > 0);
+      const code = await page.evaluate(() => globalThis.copies[0]);
+      assert.match(code, /^<iframe .*sandbox="allow-scripts /);
+      assert.doesNotMatch(code, /allow-same-origin/);
+      writeFileSync(join(folder, 'copied.html'), `<!doctype html><html lang="en"><meta charset="utf-8"><title>copied</title><link rel="icon" href="data:,">${code}`);
+      await page.goto(`${hosts.url}copied.html`);
+      const frame = await frameOf(page);
+      await assertComputes(frame);
+      assert.equal(await frame.evaluate(() => self.origin), 'null', 'the frame is a sandbox');
+      const opened = new Promise((done, fail) => {
+        browser.once('targetcreated', done);
+        setTimeout(() => fail(new Error('the link opens no tab')), 15_000);
+      });
+      await (await frame.$('a.full-page')).click();
+      const tab = await (await opened).page();
+      await ready(tab);
+      await tab.evaluate(() => window.attnscope.settled());
+      assert.equal(await tab.evaluate(() => window.attnscope.scene()), FRAGMENT);
+      // Not in the sandbox of the frame any more.
+      assert.equal(await tab.evaluate(() => self.origin), site.origin);
+      assert.ok(await tab.$('#self-check'), 'the full page');
+      assertQuiet(page, site.origin, hosts.origin);
+      await tab.close();
+      await page.close();
+    });
+
+    describe('in a page that is cross-origin isolated', () => {
+      let isolated;
+      before(async () => {
+        isolated = await serve(folder);
+        isolated.headers = { 'Cross-Origin-Opener-Policy': 'same-origin' };
+      });
+      after(() => isolated?.close());
+
+      for (const kind of ['sandboxed', 'plain']) {
+        test(`${kind}: it draws, and its workers answer`, async () => {
+          const page = await openPage(browser, `${isolated.url}${kind}.html`);
+          assert.equal(await page.evaluate(() => self.crossOriginIsolated), true, 'the page is not isolated');
+          const frame = await frameOf(page);
+          await assertComputes(frame);
+          const map = await readMap(frame);
+          compare(map.values, (await reference(FRAGMENT)).values, 'isolated');
+          await frame.waitForFunction(() => window.attnscope.summary() !== null, { timeout: 60_000 });
+          assertQuiet(page, site.origin, isolated.origin);
+          await page.close();
+        });
+      }
+
+      test('the CPU engine draws in it as well', async () => {
+        const spare = await launch(name, { gpu: false });
+        const page = await openPage(spare, `${isolated.url}sandboxed.html`);
+        const frame = await frameOf(page);
+        await assertComputes(frame, 'CPU');
+        compare((await readMap(frame)).values, (await reference(FRAGMENT)).values, 'isolated, CPU');
+        await spare.close();
+      });
+
+      test('a host that does not send the headers is blocked: they are what lets it in', async () => {
+        const closed = await serve(DIST, { isolated: false });
+        writeFileSync(join(folder, 'empty.html'), host('about:blank', ''));
+        const [shut, open] = [closed, site].map(({ url }) => `${url}embed.html#${FRAGMENT}`);
+        /** Adds frames one after the other: a navigation would wait for ever for one that is blocked. */
+        const add = (page, ...addresses) =>
+          page.evaluate((all) => {
+            for (const src of all) document.body.append(Object.assign(document.createElement('iframe'), { src, sandbox: 'allow-scripts' }));
+          }, addresses);
+        const within = (page, { url }) => page.waitForFrame((frame) => frame.url().startsWith(url), { timeout: 30_000 });
+
+        const page = await browser.newPage();
+        await page.goto(`${isolated.url}empty.html`);
+        await add(page, shut, open);
+        await assertComputes(await within(page, site));
+        // It came first, and while the other one drew not even its script was asked for.
+        assert.deepEqual(closed.paths, ['/embed.html']);
+        await page.close();
+        // The same frame in a page that is not isolated.
+        const other = await browser.newPage();
+        await other.goto(`${hosts.url}empty.html`);
+        await add(other, shut);
+        await assertComputes(await within(other, closed));
+        await other.close();
+        await closed.close();
+      });
+    });
+
+    test('a message of the page around it changes nothing', async () => {
+      const page = await openPage(browser, `${hosts.url}sandboxed.html`);
+      const frame = await frameOf(page);
+      await assertComputes(frame);
+      await frame.evaluate(() => {
+        window.heard = [];
+        addEventListener('message', ({ data }) => window.heard.push(data));
+      });
+      await page.evaluate(() => {
+        const to = document.querySelector('iframe').contentWindow;
+        for (const message of ['v=1&m=full', '#v=1&m=full', { scene: 'v=1&m=full' }, { type: 'attnscope:set', fragment: 'v=1&m=full' }, null, new ArrayBuffer(8), 'last']) {
+          to.postMessage(message, '*');
+        }
+      });
+      await frame.waitForFunction(() => window.heard.at(-1) === 'last');
+      await frame.evaluate(() => window.attnscope.settled());
+      assert.equal(await frame.evaluate(() => window.attnscope.scene()), FRAGMENT);
+      assertQuiet(page, site.origin, hosts.origin);
+      await page.close();
+    });
 
     test('a host that does not let it load says how to mend that', async () => {
       const closed = await serve(DIST, { cors: false });

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
 import { fragments } from './fragments.mjs';
-import { assertQuiet, opened, openPage, ready, reference, show, slider } from './harness.mjs';
+import { assertQuiet, opened, openPage, ready, reference, show, slider, waitForProblem } from './harness.mjs';
 
 const LESSONS = ['full', 'window', 'sink', 'bias', 'signed', 'rank'];
 
@@ -41,6 +41,24 @@ for (const name of BROWSERS) {
         assert.ok(map.values.every(Number.isFinite), text);
       }
       assert.ok((await show(page, 'v=1')).values.some((value) => value > 0));
+    });
+
+    test('the version of a link: a newer one of any length is said to be newer, one that never was is replaced', async () => {
+      for (const [lang, version, words] of [
+        ['en', '2', /made by a newer version of the page \(format 2\)/],
+        ['en', '99999999999', /made by a newer version of the page \(format 99999999999\)/],
+        ['zh', '99999999999', /99999999999/],
+        ['en', '0', /v=0 \(limited to 1\)/],
+        ['en', '1.5', /v=1\.5 \(not possible here, so 1\)/],
+      ]) {
+        const other = await openPage(browser, `${server.url}#v=${version}&m=window&w=5`, { lang });
+        await ready(other);
+        const said = await waitForProblem(other, words);
+        if (version.length > 3) assert.doesNotMatch(said, /v=9/, 'it is no number that does not fit');
+        assert.equal(await other.evaluate(() => window.attnscope.scene()), 'v=1&m=window&w=5');
+        assertQuiet(other, server.origin);
+        await other.close();
+      }
     });
 
     test('link, page, link is the identity', async () => {

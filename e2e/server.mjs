@@ -22,16 +22,21 @@ const TYPES = {
  * with only that share of the file), `{ abort: share }` (the connection breaks off there),
  * `{ type }` (a wrong content type) or nothing. `server.paths` lists what was asked for;
  * `server.headers` are sent with every answer.
- * `cors: false` leaves `Access-Control-Allow-Origin` away. `mounts` are further folders by the
+ * `cors: false` leaves `Access-Control-Allow-Origin` away, `isolated: false` what a frame in a
+ * cross-origin isolated page needs. `mounts` are further folders by the
  * path under `prefix` where they appear.
  */
-export async function serve(root, { prefix = '/', cors = true, mounts = {} } = {}) {
+export async function serve(root, { prefix = '/', cors = true, isolated = true, mounts = {} } = {}) {
   const state = { fault: () => null, paths: [], headers: {} };
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
     state.paths.push(path);
     const headers = { 'Cache-Control': 'no-store', ...state.headers };
     if (cors) headers['Access-Control-Allow-Origin'] = '*';
+    if (isolated) {
+      headers['Cross-Origin-Resource-Policy'] ??= 'cross-origin';
+      headers['Cross-Origin-Embedder-Policy'] ??= 'require-corp';
+    }
     const stop = (status) => {
       response.writeHead(status, { ...headers, 'Content-Type': 'text/plain' });
       response.end(`${status}\n`);

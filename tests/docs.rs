@@ -67,6 +67,31 @@ fn links_in_the_documents_are_understood() {
     assert!(found >= 3, "{found}");
 }
 
+/// Without these words in its sandbox the link of an embed to the full page is dead.
+#[test]
+fn every_frame_to_copy_lets_its_link_open() {
+    for file in ["README.md", "examples/host.html", "src/ui/share.rs"] {
+        let text = read(file);
+        let mut frames = 0;
+        for line in text.lines().filter(|line| line.contains("\"allow-scripts")) {
+            let start = line.find("\"allow-scripts").unwrap() + 1;
+            let words: Vec<_> = line[start..]
+                .split('"')
+                .next()
+                .unwrap()
+                .split(' ')
+                .collect();
+            let needed = ["allow-popups", "allow-popups-to-escape-sandbox"];
+            assert!(
+                needed.iter().all(|word| words.contains(word)),
+                "{file}: {line}"
+            );
+            frames += 1;
+        }
+        assert!(frames > 0, "{file} has no frame any more");
+    }
+}
+
 /// Every source file below `folder` that the table names, as paths from the root, sorted.
 fn sources(folder: &str) -> Vec<String> {
     let mut found = Vec::new();

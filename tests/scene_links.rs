@@ -175,7 +175,20 @@ fn what_is_wrong_is_said_and_the_rest_counts() {
         ("w=8&show=heads,heads", "show", Reason::Repeated),
         ("w=8&show=heads,feet", "show", Reason::UnknownWord),
         ("v=2&w=8", "v", Reason::NewerVersion),
+        ("v=99999999999&w=8", "v", Reason::NewerVersion),
+        ("v=4294967295&w=8", "v", Reason::NewerVersion),
+        ("v=4294967296&w=8", "v", Reason::NewerVersion),
+        ("v=%2B2&w=8", "v", Reason::NewerVersion),
+        ("v=0&w=8", "v", out(1.0, 1.0)),
+        ("v=-1&w=8", "v", out(1.0, 1.0)),
+        ("v=-99999999999&w=8", "v", out(1.0, 1.0)),
+        ("v=&w=8", "v", Reason::NotANumber),
+        ("v&w=8", "v", Reason::NotANumber),
+        ("v=-&w=8", "v", Reason::NotANumber),
+        ("v=1.5&w=8", "v", Reason::NotANumber),
+        ("v=2e3&w=8", "v", Reason::NotANumber),
         ("v=one&w=8", "v", Reason::NotANumber),
+        ("v=1&v=2&w=8", "v", Reason::Duplicate),
     ] {
         let parsed = Scene::from_fragment(text);
         assert_eq!(parsed.scene.window.size, 8, "{text}");
@@ -183,7 +196,22 @@ fn what_is_wrong_is_said_and_the_rest_counts() {
         assert_eq!(parsed.warnings[0].key, key, "{text}");
         assert_eq!(parsed.warnings[0].reason, reason, "{text}");
     }
-    assert_eq!(Scene::from_fragment("v=2").version, 2);
+    for (text, version) in [
+        ("v=2", 2),
+        ("v=01", 1),
+        ("v=99999999999", u32::MAX),
+        ("v=0", 1),
+        ("v=-1", 1),
+        ("v=1.5", 1),
+        ("v=", 1),
+        ("v=2&v=1", 2),
+    ] {
+        assert_eq!(Scene::from_fragment(text).version, version, "{text}");
+    }
+    let long = format!("v={}&w=8", "9".repeat(400));
+    let parsed = Scene::from_fragment(&long);
+    assert_eq!(parsed.warnings[0].reason, Reason::NewerVersion);
+    assert_eq!((parsed.version, parsed.scene.window.size), (u32::MAX, 8));
     assert_eq!(Scene::from_fragment("dil=0").scene.window.dilation, 1);
     assert_eq!(
         Scene::from_fragment("src=local").scene.source,
@@ -204,6 +232,8 @@ fn what_is_used_instead_can_be_named() {
         ("rect=65535.0.9.9", "rect.size", "65535.0.1.9"),
         ("pk.seed=x", "pk.seed", "1"),
         ("w=3&w=4", "w", "3"),
+        ("v=0", "v", "1"),
+        ("v=1.5", "v", "1"),
     ] {
         let parsed = Scene::from_fragment(text);
         assert_eq!(parsed.warnings[0].key, key, "{text}");

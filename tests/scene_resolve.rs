@@ -360,12 +360,6 @@ fn unit_tensors_are_what_they_are_called() {
     assert!((square - 1.0).abs() < 0.03, "{square}");
     assert!((fourth - 3.0).abs() < 0.2, "{fourth}");
 
-    let bound = bias::xavier_bound(4, 512, 32) as f32;
-    assert!((f64::from(bound) - 0.02 * (6.0 / (516.0 * 32.0f64)).sqrt()).abs() < 1e-9);
-    let xavier = unit(&bias(BiasShape::Xavier, true, 7), sizes).data;
-    let top = xavier.iter().fold(0f32, |top, x| top.max(x.abs()));
-    assert!(top <= bound && top > 0.999 * bound);
-
     let sines = unit(&bias(BiasShape::Sinusoidal, true, 7), sizes).data;
     assert_eq!(sines[..4], [0.0, 1.0, 0.0, 1.0]);
     assert!((f64::from(sines[32 * 3 + 1]) - 3f64.cos()).abs() < 1e-7);
@@ -382,6 +376,74 @@ fn unit_tensors_are_what_they_are_called() {
         );
         assert_eq!(numbers.iter().sum::<f32>(), 1.0);
     }
+}
+
+/// Mean, standard deviation, and fourth moment in units of the deviation.
+fn moments(numbers: &[f32]) -> (f64, f64, f64) {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
+    let of = |power: i32| {
+        let parts = numbers.iter().map(|&x| (f64::from(x) - mean).powi(power));
+        parts.sum::<f64>() / n
+    };
+    (mean, of(2).sqrt(), of(4) / of(2).powi(2))
+}
+
+/// The CJAR text: `nn.init.xavier_normal_(…, gain=0.02)` of `[1, H, n, d_h]`, whose fans PyTorch takes
+/// as H·n·d_h and 1·n·d_h.
+#[test]
+fn xavier_is_the_normal_one_with_the_fans_of_pytorch() {
+    for (heads, seq_len, head_dim) in [(12, 24, 32), (12, 512, 32), (4, 65, 40), (1, 200, 8)] {
+        for per_position in [false, true] {
+            let n = if per_position { seq_len } else { 1 };
+            let (fan_in, fan_out) = (heads * n * head_dim, n * head_dim);
+            let want = 0.02 * (2.0 / (fan_in + fan_out) as f64).sqrt();
+            let told = bias::xavier_deviation(heads, n, head_dim);
+            assert!((told / want - 1.0).abs() < 1e-12, "{told} {want}");
+            let sizes = Sizes {
+                heads,
+                seq_len,
+                head_dim,
+            };
+            let drawn = |seed| {
+                let bias = Bias {
+                    amplitude: 1.0,
+                    shape: BiasShape::Xavier,
+                    per_position,
+                    seed,
+                };
+                unit(&bias, sizes).data
+            };
+            // Seeds together until there are enough numbers to judge by.
+            let mut numbers: Vec<f32> = Vec::new();
+            let mut seed = 0;
+            while numbers.len() < 100_000 {
+                numbers.extend(drawn(seed).iter());
+                seed += 1;
+            }
+            let count = numbers.len() as f64;
+            let (mean, deviation, fourth) = moments(&numbers);
+            // Five standard errors each. A uniform one has a fourth moment of 1.8.
+            assert!(mean.abs() < 5.0 * want / count.sqrt(), "{mean}");
+            let off = (deviation / want - 1.0).abs();
+            assert!(off < 5.0 / (2.0 * count).sqrt(), "{deviation} {want}");
+            assert!(
+                (fourth - 3.0).abs() < 5.0 * (24.0 / count).sqrt(),
+                "{fourth}"
+            );
+            let within = |sigmas: f64| {
+                let near = |x: &&f32| f64::from(**x).abs() < sigmas * want;
+                numbers.iter().filter(near).count() as f64 / count
+            };
+            for (sigmas, share) in [(1.0, 0.682_689), (2.0, 0.954_500), (3.0, 0.997_300)] {
+                let (got, error) = (within(sigmas), (share * (1.0 - share) / count).sqrt());
+                assert!((got - share).abs() < 5.0 * error, "{sigmas}: {got}");
+            }
+        }
+    }
+    // What no map shows at first.
+    let shared = bias::xavier_deviation(12, 1, 32);
+    assert!((shared - 0.001_387).abs() < 1e-6, "{shared}");
 }
 
 #[test]

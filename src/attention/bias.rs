@@ -13,7 +13,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::layer::{ScoreBias, Tensor};
 
-/// The gain with which the CJAR listing calls `xavier_uniform_`.
+/// The gain with which the CJAR text calls `xavier_normal_`.
 pub const XAVIER_GAIN: f64 = 0.02;
 
 /// A seeded stream of numbers, the same on every platform.
@@ -65,23 +65,21 @@ pub fn dense(heads: usize, seq_len: usize, seed: u32) -> Tensor {
     })
 }
 
-/// Xavier uniform with gain [`XAVIER_GAIN`]: uniform in ±[`xavier_bound`].
+/// Xavier normal with gain [`XAVIER_GAIN`]: the numbers of [`normal`] times [`xavier_deviation`].
 pub fn xavier(heads: usize, rows: usize, head_dim: usize, seed: u32) -> Tensor {
-    let bound = xavier_bound(heads, rows, head_dim);
+    let deviation = xavier_deviation(heads, rows, head_dim);
     by_head(heads, rows, head_dim, |head| {
         let mut numbers = Numbers::new(seed, head as u64);
-        move |_, _| bound * (2.0 * numbers.uniform() - 1.0)
+        move |_, _| deviation * numbers.normal()
     })
 }
 
-/// `gain · √(6 / (fan_in + fan_out))` as PyTorch's `xavier_uniform_` takes it for a parameter of
-/// our shape `[H, rows, d_h]`: fan_in is size(1) times the receptive field (everything after the
-/// second axis), fan_out is size(0) times the same, so `(rows + H) · d_h` in all.
-/// A parameter with a leading axis of 1 (`[1, H, rows, d_h]`) has another fan by the same rule;
-/// the amplitude makes up for a constant.
-pub fn xavier_bound(heads: usize, rows: usize, head_dim: usize) -> f64 {
-    let fans = (rows + heads) * head_dim;
-    XAVIER_GAIN * libm::sqrt(6.0 / fans.max(1) as f64)
+/// The standard deviation `gain · √(2 / (fan_in + fan_out))` of PyTorch's `xavier_normal_` for the
+/// shape that the CJAR files give their biases, `[1, H, rows, d_h]`: fan_in is the second axis times
+/// everything after it, `H · rows · d_h`, and fan_out the first axis times the same, `rows · d_h`.
+pub fn xavier_deviation(heads: usize, rows: usize, head_dim: usize) -> f64 {
+    let fans = (heads + 1) as f64 * rows as f64 * head_dim as f64;
+    XAVIER_GAIN * libm::sqrt(2.0 / fans.max(1.0))
 }
 
 /// Sines and cosines of the position (Vaswani et al. 2017), over the width of a head and alike in

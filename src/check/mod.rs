@@ -9,4 +9,6 @@ pub mod judge;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
 #[cfg(target_arch = "wasm32")]
+mod reason;
+#[cfg(target_arch = "wasm32")]
 mod wish;

@@ -15,10 +15,11 @@ use super::dom::{append, child, close_on_escape, element, set, set_root, text};
 use super::facts::{Bench, Fact};
 use super::finding::Finding;
 use super::judge::judge;
+use super::reason;
 use super::wish::{Wish, parse};
 use crate::attention::compare::Comparison;
+use crate::engine::Engine;
 use crate::engine::gpu::{GpuEngine, Options};
-use crate::engine::{Engine, EngineError};
 use crate::scene::Lang;
 use crate::words::{self, Text, check as texts, language as about};
 
@@ -188,7 +189,7 @@ impl Page {
                     bad += usize::from(!found.holds);
                     self.show_fact(fact, &found);
                 }
-                Err(why) => return self.say(&self.gave_up(&why)),
+                Err(why) => return self.say(&reason::of_engine(self.lang, &why)),
             }
         }
         let all = Fact::ALL.len().to_string();
@@ -242,11 +243,17 @@ impl Page {
         };
         let case = match parse(&name, &bytes).await {
             Ok(case) => case,
-            Err(why) => return self.refuse(texts::BAD_CASE, &name, &why.to_string()),
+            Err(why) => {
+                let why = reason::of_file(self.lang, &why);
+                return self.refuse(texts::BAD_CASE, &name, &why);
+            }
         };
         match judge(engine, &case).await {
             Ok(found) => found.iter().for_each(|found| self.show_case(&name, found)),
-            Err(why) => self.refuse(texts::BAD_CASE, &name, &self.gave_up(&why)),
+            Err(why) => {
+                let why = reason::of_engine(self.lang, &why);
+                self.refuse(texts::BAD_CASE, &name, &why);
+            }
         }
     }
 
@@ -282,10 +289,6 @@ impl Page {
             false,
             &words.fill(self.lang, &[("name", name), ("why", why)]),
         );
-    }
-
-    fn gave_up(&self, why: &EngineError) -> String {
-        texts::ENGINE_ERROR.fill(self.lang, &[("why", &why.to_string())])
     }
 
     fn say(&self, words: &str) {

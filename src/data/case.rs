@@ -4,11 +4,16 @@
 //! Metadata `config` is JSON: `heads`, `causal`, `left`, `right`, `dilation`, `sinks`, `globals`,
 //! `scale`, `reading`, `segment`, `score_rank`, `out_rank` (null = unlimited, default, off) and
 //! `a_rows` where only some rows of A are expected. Tensors: `q k v`, or `x` with any of
-//! `w_q w_k w_v` and `b_*`; `p_k p_v s mask w_o b_o`; or factors `w_1 w_2`.
+//! `w_q w_k w_v` and `b_*`; `p_k p_v s mask w_o b_o`; or factors `w_1 w_2`. What is unknown, or does not
+//! go together, is refused by name: taken as something else, the case would judge something else.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::safetensors::{ReadError, Tensors};
+use crate::attention::check::Misfit;
 use crate::attention::config::{Config, Empty, Reading};
 use crate::attention::layer::{
     Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
@@ -71,13 +76,47 @@ const TENSORS: [&str; 22] = [
     "expect.y",
 ];
 
-/// `config` as it stands in the file. A choice that is not known is refused: the case would be
-/// judged without it. `mechanism` is for readers only: what acts is what is set.
+/// Where the expectations begin.
+const EXPECT: &str = "expect.";
+
+/// A tensor, and those of which one must be beside it.
+const NEEDS: [(&str, &[&str]); 6] = [
+    ("b_q", &["w_q"]),
+    ("b_k", &["w_k"]),
+    ("b_v", &["w_v"]),
+    ("w_1", &["w_2"]),
+    ("w_2", &["w_1"]),
+    ("b_o", &["w_o", "w_2"]),
+];
+
+/// Tensors that say the same thing in two ways: only one of the ways is taken.
+const EITHER: [(&[&str], &[&str]); 3] = [
+    (&["q", "k", "v"], &["x"]),
+    (&["w_q", "w_k", "w_v"], &["q", "k", "v"]),
+    (&["w_1", "w_2"], &["w_o"]),
+];
+
+/// Fields of `config`; `mechanism` is for readers only: what acts is what is set.
+const FIELDS: [&str; 14] = [
+    "mechanism",
+    "heads",
+    "causal",
+    "left",
+    "right",
+    "dilation",
+    "sinks",
+    "globals",
+    "scale",
+    "reading",
+    "segment",
+    "score_rank",
+    "out_rank",
+    "a_rows",
+];
+
+/// `config` as it stands in the file, [`FIELDS`] only.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Choices {
-    #[serde(rename = "mechanism")]
-    _mechanism: Option<serde::de::IgnoredAny>,
     heads: usize,
     #[serde(default)]
     causal: bool,
@@ -123,23 +162,18 @@ impl Case {
         mut resolve: impl FnMut(&str, Option<&str>) -> Result<Tensors, ReadError>,
     ) -> Result<Self, ReadError> {
         let mut file = Tensors::parse(bytes)?;
-        if let Some(name) = file
-            .tensors
-            .keys()
-            .find(|name| !TENSORS.contains(&&***name))
-        {
-            return Err(content(format!("'{name}' is no tensor of a case")));
-        }
+        known(&file)?;
         if let Ok(inputs) = file.meta("inputs") {
             for input in json::<Vec<String>>("inputs", inputs)? {
                 join(&mut file, &input, &mut resolve)?;
             }
         }
-        let choices: Choices = json("config", file.meta("config")?)?;
+        let choices = choices(file.meta("config")?)?;
+        consistent(&file)?;
         let layer = layer(&file, choices.heads)?;
         let biases = biases(&file);
-        layer.check().map_err(content)?;
-        biases.check(&layer).map_err(content)?;
+        layer.check().map_err(misfit)?;
+        biases.check(&layer).map_err(misfit)?;
         let expect = expect(&file, &layer, &choices)?;
         Ok(Self {
             name: name.to_owned(),
@@ -152,8 +186,74 @@ impl Case {
     }
 }
 
-fn content(why: impl std::fmt::Display) -> ReadError {
-    ReadError::Content(why.to_string())
+fn misfit(
+    Misfit {
+        name,
+        shape,
+        wanted,
+    }: Misfit,
+) -> ReadError {
+    let wanted: Vec<_> = wanted.iter().map(|shape| format!("{shape:?}")).collect();
+    ReadError::Shape {
+        name: name.to_owned(),
+        shape,
+        wanted: wanted.join(" / "),
+    }
+}
+
+/// Whether every tensor of `file` is one of a case.
+fn known(file: &Tensors) -> Result<(), ReadError> {
+    let mut names = file.tensors.keys();
+    match names.find(|name| !TENSORS.contains(&name.as_str())) {
+        Some(name) => Err(ReadError::Unknown(name.clone())),
+        None => Ok(()),
+    }
+}
+
+/// The choices of `config`. One that is not known is refused: the case would be judged without it.
+fn choices(text: &str) -> Result<Choices, ReadError> {
+    let fields: BTreeMap<String, IgnoredAny> = json("config", text)?;
+    match fields
+        .into_keys()
+        .find(|name| !FIELDS.contains(&name.as_str()))
+    {
+        Some(name) => Err(ReadError::UnknownField(name)),
+        None => json("config", text),
+    }
+}
+
+/// Whether the tensors go together, and what is computed from them is finite.
+fn consistent(file: &Tensors) -> Result<(), ReadError> {
+    let first = |names: &[&'static str]| names.iter().copied().find(|n| file.get(n).is_some());
+    for (names, others) in EITHER {
+        if let (Some(name), Some(other)) = (first(names), first(others)) {
+            return Err(ReadError::Both {
+                name: name.to_owned(),
+                other: other.to_owned(),
+            });
+        }
+    }
+    for (name, needs) in NEEDS {
+        if file.get(name).is_some() && first(needs).is_none() {
+            return Err(ReadError::Alone {
+                name: name.to_owned(),
+                needs: needs.join(" / "),
+            });
+        }
+    }
+    if let (Some(_), None) = (first(&["w_q", "w_k", "w_v"]), first(&["x"])) {
+        return Err(ReadError::Missing("x".to_owned()));
+    }
+    let inputs = file
+        .tensors
+        .iter()
+        .filter(|(name, _)| !name.starts_with(EXPECT));
+    for (name, tensor) in inputs {
+        if !tensor.data.iter().all(|x| x.is_finite()) {
+            return Err(ReadError::NotFinite(name.clone()));
+        }
+    }
+    Ok(())
 }
 
 fn json<'t, T: Deserialize<'t>>(what: &str, text: &'t str) -> Result<T, ReadError> {
@@ -166,12 +266,22 @@ fn join(
     input: &str,
     resolve: &mut impl FnMut(&str, Option<&str>) -> Result<Tensors, ReadError>,
 ) -> Result<(), ReadError> {
-    if let Some((path, tensor)) = input.split_once('#') {
-        let x = resolve(path, Some(tensor))?.need(tensor)?.clone();
-        file.tensors.insert("x".to_owned(), x);
-    } else {
-        for (name, tensor) in resolve(input, None)?.tensors {
-            file.tensors.entry(name).or_insert(tensor);
+    let (path, tensor) = match input.split_once('#') {
+        Some((path, tensor)) => (path, Some(tensor)),
+        None => (input, None),
+    };
+    let mut found = resolve(path, tensor)?;
+    if let Some(tensor) = tensor {
+        let x = found.need(tensor)?.clone();
+        found.tensors = BTreeMap::from([("x".to_owned(), x)]);
+    }
+    known(&found)?;
+    for (name, tensor) in found.tensors {
+        if name.starts_with(EXPECT) {
+            return Err(ReadError::Unknown(name));
+        }
+        if file.tensors.insert(name.clone(), tensor).is_some() {
+            return Err(ReadError::Twice(name));
         }
     }
     Ok(())
@@ -227,9 +337,17 @@ fn layer(file: &Tensors, heads: usize) -> Result<Layer, ReadError> {
         },
         _ => linear(file, "w_o", "b_o").map_or(Output::Identity, Output::Full),
     };
-    let mask = file
-        .get("mask")
-        .map(|m| m.data.iter().map(|&x| u8::from(x != 0.0)).collect());
+    let mask = file.get_shaped("mask", &[seq_len, seq_len])?;
+    // Neither a mask that is added to the scores.
+    if mask
+        .iter()
+        .any(|m| m.data.iter().any(|&x| x < 0.0 || x.fract() != 0.0))
+    {
+        return Err(ReadError::Content(
+            "mask holds other numbers than 0 and 1".to_owned(),
+        ));
+    }
+    let mask = mask.map(|m| m.data.iter().map(|&x| u8::from(x != 0.0)).collect());
     Ok(Layer {
         id: fresh_id(),
         heads,
@@ -260,11 +378,15 @@ fn config(choices: &Choices, head_dim: usize) -> Result<Config, ReadError> {
     let scale = choices
         .scale
         .unwrap_or_else(|| 1.0 / (head_dim as f64).sqrt());
-    // Engines take the scale as f32.
-    if !(scale as f32).is_finite() || choices.dilation == Some(0) || choices.segment == Some(0) {
-        return Err(ReadError::Content(
-            "config: scale must be finite, dilation and segment at least 1".to_owned(),
-        ));
+    for (name, possible) in [
+        // Engines take the scale as f32.
+        ("scale", (scale as f32).is_finite()),
+        ("dilation", choices.dilation != Some(0)),
+        ("segment", choices.segment != Some(0)),
+    ] {
+        if !possible {
+            return Err(ReadError::Field(name.to_owned()));
+        }
     }
     Ok(Config {
         visibility: Visibility {
@@ -289,13 +411,17 @@ fn expect(file: &Tensors, layer: &Layer, choices: &Choices) -> Result<Expect, Re
     let (h, l, n) = (layer.heads, layer.seq_len, layer.head_dim);
     let rows = match &choices.a_rows {
         Some(rows) if rows.iter().any(|&i| i >= l) => {
-            return Err(ReadError::Content(format!("config a_rows: beyond L = {l}")));
+            return Err(ReadError::Field("a_rows".to_owned()));
         }
-        Some(rows) => file
-            .get_shaped("expect.a_rows", &[h, rows.len(), l])?
-            .map(|a| (rows.clone(), a)),
+        Some(rows) => {
+            let a = file.need_shaped("expect.a_rows", &[h, rows.len(), l])?;
+            Some((rows.clone(), a))
+        }
         None if file.get("expect.a_rows").is_some() => {
-            return Err(content("expect.a_rows without config a_rows"));
+            return Err(ReadError::Alone {
+                name: "expect.a_rows".to_owned(),
+                needs: "config a_rows".to_owned(),
+            });
         }
         None => None,
     };

@@ -53,6 +53,28 @@ pub enum ReadError {
     },
     /// A number that is not finite.
     NotFinite(String),
+    /// A tensor that has no meaning here.
+    Unknown(String),
+    /// A tensor that comes from two places.
+    Twice(String),
+    /// A tensor that means nothing without another one.
+    Alone {
+        /// Which tensor.
+        name: String,
+        /// What is missing beside it.
+        needs: String,
+    },
+    /// Two tensors that exclude each other.
+    Both {
+        /// Which tensor.
+        name: String,
+        /// Beside which other one.
+        other: String,
+    },
+    /// A field of the configuration that has no meaning here.
+    UnknownField(String),
+    /// A field of the configuration with a value that is not possible.
+    Field(String),
     /// Something else about the content, in words.
     Content(String),
 }
@@ -75,6 +97,12 @@ impl fmt::Display for ReadError {
                 wanted,
             } => write!(f, "tensor {name} has shape {shape:?}, not {wanted}"),
             Self::NotFinite(name) => write!(f, "tensor {name} holds a number that is not finite"),
+            Self::Unknown(name) => write!(f, "'{name}' is no tensor of a case"),
+            Self::Twice(name) => write!(f, "tensor {name} is given twice"),
+            Self::Alone { name, needs } => write!(f, "tensor {name} is there without {needs}"),
+            Self::Both { name, other } => write!(f, "tensor {name} cannot be beside {other}"),
+            Self::UnknownField(name) => write!(f, "'{name}' is no field of config"),
+            Self::Field(name) => write!(f, "field {name} of config has an impossible value"),
             Self::Content(why) => f.write_str(why),
         }
     }

@@ -1,10 +1,10 @@
-//! A Frame held to its layer and to the device before anything is computed from it.
+//! A Frame held to its layer before anything is computed from it.
 
 use std::sync::Arc;
 
-use crate::attention::layer::{PositionBias, ScoreBias};
-use crate::engine::sizes::{aligned, fits, strip_texels};
-use crate::engine::{EngineError, Frame};
+use crate::attention::layer::PositionBias;
+use crate::engine::Frame;
+use crate::engine::sizes::strip_texels;
 
 /// Identity of the unit tensor: an amplitude alone moves without an upload.
 pub fn unit_address(bias: Option<&PositionBias>) -> Option<usize> {
@@ -34,25 +34,4 @@ pub(crate) fn within_bounds(frame: &Frame) -> Frame {
         output.texel_cols = output.texel_cols.clamp(1, width);
     }
     frame
-}
-
-/// Whether what depends on the Frame and not only on the layer fits the device.
-pub(crate) fn check_frame(frame: &Frame, binding: u64, buffer: u64) -> Result<(), EngineError> {
-    let texel_bytes = 8;
-    if let Some(map) = &frame.map {
-        let texels = u64::from(map.texel_rows) * u64::from(map.texel_cols);
-        fits(texels * texel_bytes, binding)?;
-    }
-    if let Some(strip) = &frame.strip {
-        let one = aligned(u64::from(strip.texels).pow(2) * texel_bytes);
-        fits(one * frame.layer.heads as u64, buffer)?;
-    }
-    if let Some(output) = &frame.output {
-        let texels = u64::from(output.texel_rows) * u64::from(output.texel_cols);
-        fits(2 * texels * texel_bytes, binding)?;
-    }
-    if let Some(ScoreBias::Dense(s)) = &frame.biases.s {
-        fits(s.data.len() as u64 * 4, buffer)?;
-    }
-    Ok(())
 }

@@ -8,6 +8,7 @@ pub mod cpu;
 pub mod done;
 pub mod gpu;
 pub mod jobs;
+pub mod needs;
 pub mod plan;
 pub mod recovery;
 pub mod sizes;

@@ -56,6 +56,11 @@ pub fn aligned(bytes: u64) -> u64 {
     bytes.next_multiple_of(ALIGN)
 }
 
+/// `bytes` as a buffer of the store has them: never none, and whole vec4s.
+pub fn stored(bytes: u64) -> u64 {
+    bytes.max(16).next_multiple_of(16)
+}
+
 /// Sizes of one layer on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {

@@ -24,7 +24,7 @@ pub fn calls(visibility: &Visibility, empty: Empty, scale: Option<f64>) -> Vec<C
             code: filled(mask, scale),
         }];
     }
-    let scale = scale.map_or_else(String::new, |scale| format!(", scale={scale:.6}"));
+    let scale = scale.map_or_else(String::new, |scale| format!(", scale={}", number(scale)));
     let mut calls = vec![
         Call {
             name: "PyTorch",
@@ -41,6 +41,12 @@ pub fn calls(visibility: &Visibility, empty: Empty, scale: Option<f64>) -> Vec<C
         code,
     }));
     calls
+}
+
+/// A number in the fewest digits that Python reads as the same f64, with an exponent where zeros
+/// would fill the line.
+fn number(value: f64) -> String {
+    format!("{value:?}")
 }
 
 fn sdpa(visibility: &Visibility, mask: Option<&str>, scale: &str) -> String {
@@ -62,10 +68,7 @@ fn sdpa(visibility: &Visibility, mask: Option<&str>, scale: &str) -> String {
 
 /// What the CJAR listing does.
 fn filled(mask: &str, scale: Option<f64>) -> String {
-    let scale = scale.map_or_else(
-        || "q.shape[-1] ** -0.5".to_owned(),
-        |scale| format!("{scale:.6}"),
-    );
+    let scale = scale.map_or_else(|| "q.shape[-1] ** -0.5".to_owned(), number);
     format!(
         "i, j = torch.arange(L)[:, None], torch.arange(L)[None, :]\n\
          mask = {mask}\n\
@@ -122,6 +125,7 @@ fn onnx(visibility: &Visibility, scale: &str) -> Option<String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use super::*;
 
@@ -146,11 +150,11 @@ mod tests {
         let causal = names_and_code(&causal, Some(0.25));
         assert_eq!(
             causal[0].1,
-            "F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.250000)"
+            "F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.25)"
         );
         assert_eq!(
             causal[2].1,
-            "jax.nn.dot_product_attention(q, k, v, is_causal=True, scale=0.250000)"
+            "jax.nn.dot_product_attention(q, k, v, is_causal=True, scale=0.25)"
         );
     }
 
@@ -186,6 +190,92 @@ mod tests {
         assert!(found[0].code.contains("masked_fill(~mask, -1e9)"));
         let full = calls(&Visibility::default(), Empty::Mean, None);
         assert_eq!(full.len(), 3, "without a mask there is no such row");
+    }
+
+    /// The scale in a call, as its text.
+    fn written(code: &str) -> &str {
+        let start = ["scale=", "(-2, -1) * "]
+            .iter()
+            .find_map(|before| code.find(before).map(|at| at + before.len()))
+            .expect("a call with a scale");
+        let rest = &code[start..];
+        &rest[..rest.find([',', ')']).expect("an end")]
+    }
+
+    /// Whether Python takes `text` for a float: sign, digits with a point, exponent.
+    fn is_python_float(text: &str) -> bool {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let unsigned = |text: &str| text.strip_prefix('-').unwrap_or(text).to_owned();
+        let text = unsigned(text);
+        let (mantissa, exponent) = match text.split_once('e') {
+            Some((mantissa, exponent)) => (mantissa, Some(unsigned(exponent))),
+            None => (&*text, None),
+        };
+        let whole = match mantissa.split_once('.') {
+            Some((whole, part)) => digits(whole) && digits(part),
+            None => digits(mantissa) && exponent.is_some(),
+        };
+        whole && exponent.is_none_or(|exponent| digits(&exponent))
+    }
+
+    #[test]
+    fn every_scale_is_read_back_as_it_is() {
+        let window = Visibility {
+            causal: true,
+            left: Some(3),
+            right: Some(0),
+            ..Visibility::default()
+        };
+        // Numbers of a Scene are f32, those of the sizes f64.
+        let narrow = [
+            4e-7f32,
+            -4e-7,
+            1e-45,
+            f32::MIN_POSITIVE,
+            0.1,
+            -0.25,
+            1000.0,
+            -999.999_94,
+        ];
+        let wide = [
+            0.0,
+            -0.0,
+            384f64.sqrt().recip(),
+            1e16,
+            1e-5,
+            f64::MIN_POSITIVE,
+            f64::MAX,
+            f64::MIN,
+        ];
+        for scale in narrow.map(f64::from).into_iter().chain(wide) {
+            for empty in [Empty::Zero, Empty::Mean] {
+                let found = calls(&window, empty, Some(scale));
+                assert_eq!(found.len(), if empty == Empty::Mean { 1 } else { 4 });
+                for Call { name, code } in found {
+                    let text = written(&code);
+                    assert!(is_python_float(text), "{name}: {text}");
+                    let read: f64 = text.parse().expect("a number");
+                    assert_eq!(read.to_bits(), scale.to_bits(), "{name}: {code}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_scale_of_a_link_is_in_the_code() {
+        let parsed = crate::scene::Scene::from_fragment("v=1&scale=0.0000004");
+        assert_eq!(parsed.warnings, []);
+        let sizes = crate::scene::resolve::Sizes {
+            heads: 12,
+            seq_len: 24,
+            head_dim: 32,
+        };
+        let scale = parsed.scene.config(sizes).scale;
+        for Call { name, code } in calls(&parsed.scene.visibility(), Empty::Zero, Some(scale)) {
+            let read: f64 = written(&code).parse().expect("a number");
+            // What the engines take.
+            assert_eq!((read as f32).to_bits(), 4e-7f32.to_bits(), "{name}: {code}");
+        }
     }
 
     #[test]

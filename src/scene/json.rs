@@ -1,4 +1,4 @@
-//! Scene ↔ JSON, for messages from host pages and files. Reading is total, as for links.
+//! Scene ↔ JSON, for programs and files. Reading is total, as for links.
 
 use serde_json::{Map, Value};
 

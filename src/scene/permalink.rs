@@ -19,7 +19,8 @@ pub struct Parsed {
     pub scene: Scene,
     /// What was wrong with the text, in its order; at most [`MAX_WARNINGS`].
     pub warnings: Vec<Warning>,
-    /// The version that the text claims; [`VERSION`] when it claims none.
+    /// The version that the text claims, the largest number where it is larger; [`VERSION`] when it
+    /// claims none.
     pub version: u32,
 }
 
@@ -44,6 +45,9 @@ impl Scene {
     /// What the Scene has for the parameter `key`, or for the one that `key` is a part of, as a
     /// link would say it.
     pub fn value(&self, key: &str) -> Option<String> {
+        if key == "v" {
+            return Some(VERSION.to_string());
+        }
         let named = |name: &str| KEYS.iter().find(|key| key.name == name);
         let whole = || key.split_once('.').and_then(|(whole, _)| named(whole));
         named(key).or_else(whole).map(|key| (key.write)(self))
@@ -53,7 +57,7 @@ impl Scene {
     /// damaged parameters become warnings, the others count.
     pub fn from_fragment(fragment: &str) -> Parsed {
         let mut warnings = Vec::new();
-        let mut version = VERSION;
+        let mut version = None;
         let mut scene = Self::default();
         let mut seen = vec![false; KEYS.len()];
 
@@ -68,13 +72,14 @@ impl Scene {
             let (name, value) = (decode(name), decode(value));
             let mut warn = |reason| warnings.push(Warning::new(&name, &value, reason));
             if name == "v" {
-                match value.parse() {
-                    Ok(number) => version = number,
-                    Err(_) => warn(Reason::NotANumber),
+                let read = read_version(&value);
+                match read {
+                    _ if version.is_some() => warn(Reason::Duplicate),
+                    Ok(number) if number > VERSION => warn(Reason::NewerVersion),
+                    Ok(_) => {}
+                    Err(reason) => warn(reason),
                 }
-                if version > VERSION {
-                    warn(Reason::NewerVersion);
-                }
+                version = version.or(Some(read.unwrap_or(VERSION)));
                 continue;
             }
             let Some(at) = KEYS.iter().position(|key| key.name == name) else {
@@ -93,9 +98,27 @@ impl Scene {
         Parsed {
             scene,
             warnings,
-            version,
+            version: version.unwrap_or(VERSION),
         }
     }
+}
+
+/// The version that a link claims: any whole number above ours is a newer one, however long it is;
+/// below 1 there has been none.
+fn read_version(text: &str) -> Result<u32, Reason> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(Reason::NotANumber);
+    }
+    // Digits that are no u32 are too many.
+    let number = digits.parse().unwrap_or(u32::MAX);
+    if number == 0 || text.starts_with('-') {
+        return Err(Reason::OutOfRange {
+            min: 1.0,
+            max: f64::from(VERSION),
+        });
+    }
+    Ok(number)
 }
 
 /// What is read of a text: all of it, or as many whole parameters as the limit allows.

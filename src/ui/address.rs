@@ -10,7 +10,7 @@ use super::problem::Problem;
 use super::state::AppState;
 use crate::scene::Scene;
 use crate::scene::permalink::VERSION;
-use crate::scene::warning::Reason;
+use crate::scene::warning::{Reason, Warning};
 use crate::ui::memo::effect;
 
 /// The address follows after so long a pause: each write costs the browser more than a picture,
@@ -29,7 +29,11 @@ pub fn parse(text: &str) -> (Scene, Vec<Problem>) {
     let parsed = Scene::from_fragment(text);
     let mut problems = Vec::new();
     if parsed.version > VERSION {
-        problems.push(Problem::LinkNewer(parsed.version));
+        // As it stands in the link, where it may be longer than any number of ours.
+        let newer = |w: &&Warning| w.reason == Reason::NewerVersion;
+        let said = parsed.warnings.iter().find(newer);
+        let version = said.map_or_else(|| parsed.version.to_string(), |w| w.value.clone());
+        problems.push(Problem::LinkNewer(version));
     }
     let misfits: Vec<_> = parsed
         .warnings

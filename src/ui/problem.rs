@@ -26,8 +26,8 @@ pub enum Problem {
     },
     /// The link held values that do not fit: each with the value that is used.
     LinkWarnings(Vec<(Warning, String)>),
-    /// The link was made by a newer version of the page.
-    LinkNewer(u32),
+    /// The link was made by a newer version of the page: the version that it claims.
+    LinkNewer(String),
     /// The worker that computes SVDs did not start: rank and sentence are missing.
     Worker(String),
     /// Copying to the clipboard was refused; the text to copy by hand.

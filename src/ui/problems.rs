@@ -31,9 +31,7 @@ pub fn sentence(problem: &Problem, lang: Lang) -> String {
             let parts: Vec<_> = list.iter().map(|(w, used)| misfit(w, used, lang)).collect();
             words::LINK_WARNINGS.fill(lang, &[("list", &parts.join(LIST.pick(lang)))])
         }
-        Problem::LinkNewer(version) => {
-            words::LINK_NEWER.fill(lang, &[("version", &version.to_string())])
-        }
+        Problem::LinkNewer(version) => words::LINK_NEWER.fill(lang, &[("version", version)]),
         Problem::Worker(why) => words::WORKER.fill(lang, &[("why", why)]),
         Problem::Clipboard(_) => words::CLIPBOARD.pick(lang).to_owned(),
     }

@@ -23,6 +23,10 @@ pub fn link(scene: &Scene) -> String {
     format!("{}#{}", base(), scene.to_fragment())
 }
 
+/// What a frame of ours may do: run, and open the full page in a tab that is no sandbox. Without the
+/// last two a browser ignores the embed's own link.
+const SANDBOX: &str = "allow-scripts allow-popups allow-popups-to-escape-sandbox";
+
 /// An iframe with this Scene. The fragment holds only characters that need no escaping but `&`.
 pub fn embed_code(scene: &Scene, title: &str) -> String {
     let mut scene = scene.clone();
@@ -30,7 +34,7 @@ pub fn embed_code(scene: &Scene, title: &str) -> String {
     scene.lesson = None;
     let fragment = scene.to_fragment().replace('&', "&amp;");
     format!(
-        "<iframe src=\"{}embed.html#{fragment}\" title=\"{title}\" sandbox=\"allow-scripts\" \
+        "<iframe src=\"{}embed.html#{fragment}\" title=\"{title}\" sandbox=\"{SANDBOX}\" \
          loading=\"lazy\" width=\"100%\" height=\"640\"></iframe>",
         base()
     )

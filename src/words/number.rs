@@ -23,12 +23,27 @@ pub fn fixed(lang: Lang, value: f64, decimals: usize) -> String {
 pub fn weight(lang: Lang, value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && size < 0.000_5 {
-        let exponent = size.log10().floor();
-        let digits = fixed(lang, value / 10f64.powf(exponent), 1);
-        format!("{digits}\u{00b7}10{}", superscript(exponent as i32))
+        powered(lang, value)
     } else {
         fixed(lang, value, 3)
     }
+}
+
+/// A number that is likely to be small, in about two digits.
+pub fn small(lang: Lang, value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && size < 0.001 {
+        powered(lang, value)
+    } else {
+        fixed(lang, value, 4)
+    }
+}
+
+/// Two digits and a power of ten.
+fn powered(lang: Lang, value: f64) -> String {
+    let exponent = value.abs().log10().floor();
+    let digits = fixed(lang, value / 10f64.powf(exponent), 1);
+    format!("{digits}\u{00b7}10{}", superscript(exponent as i32))
 }
 
 /// A share as a whole percentage; "<1" and ">99" keep the ends honest.
@@ -110,6 +125,9 @@ mod tests {
         assert_eq!(weight(Lang::En, 0.6234), "0.623");
         assert_eq!(weight(Lang::En, 0.0), "0.000");
         assert_eq!(weight(Lang::En, -0.000_12), "−1.2·10⁻⁴");
+        assert_eq!(small(Lang::En, 0.001_387), "0.0014");
+        assert_eq!(small(Lang::En, 0.000_87), "8.7·10⁻⁴");
+        assert_eq!(small(Lang::En, 0.0), "0.0000");
     }
 
     #[test]

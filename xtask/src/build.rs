@@ -37,7 +37,8 @@ pub struct Fresh(String);
 /// # Errors
 /// When a tool is missing or the build fails.
 pub fn compile() -> Outcome<Option<Fresh>> {
-    let inputs = fingerprint::of(&files::root()).map_err(|why| {
+    let root = files::root();
+    let inputs = fingerprint::of(&root, &fingerprint::Made::here(&root)).map_err(|why| {
         Failure::new(
             format!("the project's files cannot be read: {why}"),
             "trunk build --release --locked",

@@ -1,6 +1,6 @@
 //! Running other programs: shown, captured, or both.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -8,6 +8,14 @@ use std::process::{Command, Stdio};
 
 use crate::files;
 use crate::say::{Failure, Outcome};
+
+/// The file that `program` names on Windows, where `path` has the folders that are searched. npm and
+/// what it installs are scripts there (`npm.cmd`), which no process finds by their bare name.
+fn on_windows(program: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path)
+        .flat_map(|dir| ["exe", "cmd"].map(|ending| dir.join(format!("{program}.{ending}"))))
+        .find(|file| file.is_file())
+}
 
 /// One command line.
 pub struct Run {
@@ -91,7 +99,13 @@ impl Run {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let own = self.env.iter().rev().find(|(name, _)| name == "PATH");
+        let path = own.map_or_else(|| std::env::var_os("PATH"), |(_, path)| Some(path.clone()));
+        let program = path
+            .filter(|_| cfg!(windows))
+            .and_then(|path| on_windows(&self.program, &path))
+            .map_or_else(|| self.program.clone().into(), PathBuf::into_os_string);
+        let mut command = Command::new(program);
         command.args(&self.args).current_dir(&self.dir);
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
@@ -147,5 +161,49 @@ impl Run {
 
     fn failure(&self, what: &str) -> Failure {
         Failure::new(format!("'{}' {what}", self.program), self.by_hand())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn scripts_of_npm_are_found_on_windows() {
+        let base = std::env::temp_dir().join(format!("attnscope-path-{}", std::process::id()));
+        let [own, system] = ["own", "system"].map(|name| base.join(name));
+        for dir in [&own, &system] {
+            fs::create_dir_all(dir).unwrap();
+        }
+        // npm puts a script for other shells beside the one for Windows.
+        for file in ["wasm-opt", "wasm-opt.cmd", "both.cmd", "both.exe"] {
+            fs::write(own.join(file), "").unwrap();
+        }
+        for file in ["npm", "npm.cmd", "node.exe", "wasm-opt.exe"] {
+            fs::write(system.join(file), "").unwrap();
+        }
+        let path = std::env::join_paths([&own, &system]).unwrap();
+        let found = |program: &str| on_windows(program, &path);
+        assert_eq!(found("npm"), Some(system.join("npm.cmd")));
+        assert_eq!(found("node"), Some(system.join("node.exe")));
+        assert_eq!(found("both"), Some(own.join("both.exe")));
+        assert_eq!(
+            found("wasm-opt"),
+            Some(own.join("wasm-opt.cmd")),
+            "ours first"
+        );
+        assert_eq!(found("cargo"), None, "the system says that it is missing");
+        fs::remove_dir_all(&base).unwrap();
+    }
+
+    #[test]
+    fn a_program_is_looked_for_with_the_tools_that_it_is_given() {
+        let run = Run::new("node", &["--version"]).with_tools();
+        let path = run.env.iter().find(|(name, _)| name == "PATH").unwrap();
+        let first = std::env::split_paths(&path.1).next().unwrap();
+        assert_eq!(first, files::tools().join("bin"));
+        assert!(run.text().is_some_and(|version| version.starts_with('v')));
     }
 }

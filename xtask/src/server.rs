@@ -1,7 +1,6 @@
 //! A static file server for this machine only.
 //!
-//! It sends `Access-Control-Allow-Origin: *`, because in `<iframe sandbox="allow-scripts">` every
-//! request of the page, its own module script included, comes from origin `null`.
+//! Every answer has the headers with which the page works in frames of other pages ([`FRAMED`]).
 
 use std::fs::{self, File};
 use std::io::{self, Cursor};
@@ -16,6 +15,18 @@ use tiny_http::{Header, Method, Request, Response, Server, StatusCode};
 const THREADS: usize = 8;
 /// How many ports are tried after the wanted one.
 const TRIES: u16 = 50;
+
+/// What a host must send with every file so that any page can embed ours.
+const FRAMED: [(&str, &str); 3] = [
+    // In a sandboxed frame every request of the page, its own module script included, comes from
+    // origin `null`.
+    ("Access-Control-Allow-Origin", "*"),
+    // A cross-origin isolated page loads nothing from elsewhere that does not say this …
+    ("Cross-Origin-Resource-Policy", "cross-origin"),
+    // … and no frame that is not isolated itself, which its workers must be as well. Not
+    // `credentialless`: Safari does not know it, and we load nothing that `require-corp` could stop.
+    ("Cross-Origin-Embedder-Policy", "require-corp"),
+];
 
 /// Binds `port`, or the next free one. Port 0 lets the system choose.
 ///
@@ -64,26 +75,22 @@ fn answer(request: Request, root: &Path) -> io::Result<()> {
     };
     let file = File::open(&path)?;
     let len = usize::try_from(file.metadata()?.len()).ok();
-    let headers = [
+    let headers = headers(&[
         ("Content-Type", mime(&path)),
-        ("Access-Control-Allow-Origin", "*"),
         // A page that was just built must be the page that is seen.
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
-    ];
-    let headers = headers.into_iter().filter_map(header).collect();
+    ]);
     // Whole files with their length, never in chunks: the page shows how much has come.
     let response = Response::new(StatusCode(200), headers, file, len, None);
     request.respond(response.with_chunked_threshold(usize::MAX))
 }
 
 fn plain(request: Request, status: u16, text: &'static str) -> io::Result<()> {
-    let headers = [
+    let headers = headers(&[
         ("Content-Type", "text/plain; charset=utf-8"),
-        ("Access-Control-Allow-Origin", "*"),
         ("Cache-Control", "no-store"),
-    ];
-    let headers = headers.into_iter().filter_map(header).collect();
+    ]);
     let body = Cursor::new(text);
     request.respond(Response::new(
         StatusCode(status),
@@ -94,8 +101,12 @@ fn plain(request: Request, status: u16, text: &'static str) -> io::Result<()> {
     ))
 }
 
-fn header((name, value): (&str, &str)) -> Option<Header> {
-    Header::from_bytes(name, value).ok()
+/// `own` and those of [`FRAMED`].
+fn headers(own: &[(&str, &str)]) -> Vec<Header> {
+    own.iter()
+        .chain(&FRAMED)
+        .filter_map(|&(name, value)| Header::from_bytes(name, value).ok())
+        .collect()
 }
 
 /// The file below `root` that a request names; nothing outside it, and no hidden file.
@@ -211,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_with_the_headers_that_sandboxed_frames_need() {
+    fn answers_with_the_headers_that_frames_need() {
         let root = site();
         let server = bind(LOCAL, 0).unwrap();
         let address = server.server_addr().to_ip().unwrap();
@@ -229,10 +240,21 @@ mod tests {
             wasm.contains("Content-Type: application/wasm\r\n"),
             "{wasm}"
         );
-        assert!(
-            wasm.contains("Access-Control-Allow-Origin: *\r\n"),
-            "{wasm}"
-        );
+        for head in [
+            "GET / HTTP/1.1",
+            "GET /a_bg.wasm HTTP/1.1",
+            "GET /nothing HTTP/1.1",
+            "POST / HTTP/1.1",
+        ] {
+            let answer = ask(head);
+            for header in [
+                "Access-Control-Allow-Origin: *\r\n",
+                "Cross-Origin-Resource-Policy: cross-origin\r\n",
+                "Cross-Origin-Embedder-Policy: require-corp\r\n",
+            ] {
+                assert!(answer.contains(header), "{head}: {answer}");
+            }
+        }
         assert!(wasm.contains("Cache-Control: no-store\r\n"), "{wasm}");
         assert!(wasm.ends_with("\r\n\r\n\0asm"), "{wasm}");
         let large = ask("GET /large.safetensors HTTP/1.1");
@@ -240,6 +262,17 @@ mod tests {
         assert!(ask("GET /../secret HTTP/1.1").starts_with("HTTP/1.1 404"));
         assert!(ask("POST / HTTP/1.1").starts_with("HTTP/1.1 405"));
         assert!(ask("HEAD / HTTP/1.1").ends_with("\r\n\r\n"));
+    }
+
+    #[test]
+    fn trunk_serves_with_the_same_headers() {
+        let trunk = fs::read_to_string(crate::files::root().join("Trunk.toml")).unwrap();
+        let (_, served) = trunk.split_once("[serve.headers]").unwrap();
+        let served = served.split("\n[").next().unwrap();
+        for (name, value) in FRAMED {
+            let line = format!("\"{name}\" = \"{value}\"");
+            assert!(served.lines().any(|found| found == line), "{line}");
+        }
     }
 
     #[test]

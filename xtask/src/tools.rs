@@ -158,9 +158,10 @@ fn wasm_opt() -> Outcome {
 /// # Errors
 /// When npm fails.
 pub fn npm_ci(dir: &std::path::Path) -> Outcome {
-    // npm is a script on Windows, which only a shell finds.
-    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    Run::new(npm, &["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
-        .dir(dir)
-        .show()
+    Run::new(
+        "npm",
+        &["ci", "--no-audit", "--no-fund", "--ignore-scripts"],
+    )
+    .dir(dir)
+    .show()
 }

@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::bounds::{check_frame, within_bounds};
+use crate::engine::bounds::within_bounds;
 use crate::engine::done::Done;
 use crate::engine::jobs::{Job, Planner, Step, Work};
+use crate::engine::needs;
 use crate::engine::plan::{Pass, Plan};
 use crate::engine::sizes::{Allowed, Sizes, StatSizes};
 use crate::engine::{EngineError, Frame, FrameReport, MapValues};
@@ -253,7 +254,8 @@ pub fn check(frame: &Frame) -> Result<Sizes, EngineError> {
     // What every graphics device allows: both engines draw the same layers.
     let allowed = Allowed::default();
     let sizes = Sizes::new(&frame.layer, allowed)?;
-    check_frame(frame, allowed.binding, allowed.buffer)?;
+    let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
+    needs::check(frame, &sizes, &stats, allowed)?;
     Ok(sizes)
 }
 

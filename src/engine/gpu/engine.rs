@@ -1,8 +1,9 @@
 //! [`GpuEngine`]: the last Frame, what is there of it, and what is left to do.
 
-use crate::engine::bounds::{check_frame, unit_address, within_bounds};
+use crate::engine::bounds::{unit_address, within_bounds};
 use crate::engine::done::Done;
 use crate::engine::jobs::{Planner, Work};
+use crate::engine::needs;
 use crate::engine::plan::{Pass, Plan};
 use crate::engine::sizes::{Sizes, StatSizes};
 use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
@@ -114,6 +115,19 @@ impl GpuEngine {
         self.context.troubles.take_fault()
     }
 
+    /// What the last Frame was said to need.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn foretold(&self) -> Vec<needs::Need> {
+        let shown = self.shown.as_ref();
+        shown.map_or_else(Vec::new, |s| needs::needs(&s.frame, &s.sizes, &s.stats))
+    }
+
+    /// The buffers that are there: name, bytes, bytes of the largest range that was bound.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn used(&self) -> Vec<(Name, u64, u64)> {
+        self.store.used()
+    }
+
     /// Calls `tell` when the device is lost or reports an error.
     pub fn on_loss(&self, tell: fn()) {
         self.context.troubles.on_loss(tell);
@@ -153,12 +167,8 @@ impl GpuEngine {
     /// Takes `frame` over: forgets what is stale of the last one.
     fn accept(&mut self, frame: Frame) -> Result<(), EngineError> {
         let sizes = Sizes::new(&frame.layer, self.context.allowed)?;
-        check_frame(
-            &frame,
-            self.context.allowed.binding,
-            self.context.allowed.buffer,
-        )?;
         let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
+        needs::check(&frame, &sizes, &stats, self.context.allowed)?;
         let plan = Plan::between(self.shown.as_ref().map(|s| &s.frame), &frame);
         let unit = |of: &Frame| [of.biases.p_k.as_ref(), of.biases.p_v.as_ref()].map(unit_address);
         let units = self.shown.as_ref().map(|s| unit(&s.frame));

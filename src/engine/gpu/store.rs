@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::engine::sizes::stored;
+
 /// Every buffer that lives longer than one submit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Name {
@@ -79,6 +81,9 @@ pub struct Store {
     uploaded: HashSet<Name>,
     /// The same for buffers that are filled head by head.
     heads: HashSet<(Name, u32)>,
+    /// Bytes of the largest range of each that was bound, for a test of what was foretold.
+    #[cfg(not(target_arch = "wasm32"))]
+    bound: std::cell::RefCell<HashMap<Name, u64>>,
 }
 
 /// A range of a buffer to bind.
@@ -129,16 +134,38 @@ impl Store {
 
     /// `size` bytes from `offset` on of the buffer; nothing when it is not there.
     pub fn span(&self, name: Name, offset: u64, size: u64) -> Option<Span<'_>> {
-        self.get(name).map(|buffer| Span {
+        let buffer = self.get(name)?;
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let bytes = if size == 0 {
+                buffer.size() - offset
+            } else {
+                size
+            };
+            let mut bound = self.bound.borrow_mut();
+            let largest = bound.entry(name).or_default();
+            *largest = bytes.max(*largest);
+        }
+        Some(Span {
             buffer,
             offset,
             size,
         })
     }
 
+    /// Every buffer that is there: its bytes, and those of its largest range that was bound.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn used(&self) -> Vec<(Name, u64, u64)> {
+        let bound = self.bound.borrow();
+        let largest = |name| bound.get(&name).copied().unwrap_or_default();
+        let all = self.buffers.iter();
+        all.map(|(&name, buffer)| (name, buffer.size(), largest(name)))
+            .collect()
+    }
+
     /// Makes sure that the buffer is there with exactly `bytes` bytes (zeros when new).
     pub fn ensure(&mut self, device: &wgpu::Device, name: Name, bytes: u64) {
-        let bytes = bytes.max(16).next_multiple_of(16);
+        let bytes = stored(bytes);
         if self.get(name).is_some_and(|b| b.size() == bytes) {
             return;
         }
@@ -160,6 +187,8 @@ impl Store {
     pub fn clear(&mut self) {
         self.uploaded.clear();
         self.heads.clear();
+        #[cfg(not(target_arch = "wasm32"))]
+        self.bound.borrow_mut().clear();
         for (_, buffer) in self.buffers.drain() {
             buffer.destroy();
         }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::choice::{Choice, Item, Pick};
 use super::slider::Slider;
+use crate::attention::bias::xavier_deviation;
 use crate::attention::config::Reading;
 use crate::layout::slider::Track;
 use crate::scene::sanitize::{key_bias_range, range};
@@ -12,7 +13,7 @@ use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{memo, taker};
 use crate::ui::state::AppState;
-use crate::words::{Text, controls as words};
+use crate::words::{Text, controls as words, number};
 
 /// Which of the two biases, as plain functions.
 #[derive(Clone, Copy)]
@@ -109,6 +110,17 @@ fn BiasControl(
         ids,
     } = which;
     let words_of = part(app, consequence);
+    let (shape_of, each) = (
+        part(app, move |s| of(&s.cjar).shape),
+        part(app, move |s| of(&s.cjar).per_position),
+    );
+    let deviation = move || {
+        let (lang, sizes) = (lang.get(), sizes.get());
+        let rows = if each.get() { sizes.seq_len } else { 1 };
+        let [heads, rows, dim] = [sizes.heads, rows, sizes.head_dim].map(|n| n as usize);
+        let deviation = number::small(lang, xavier_deviation(heads, rows, dim));
+        words::XAVIER_HINT.fill(lang, &[("deviation", &deviation)])
+    };
     let one_hot = part(app, move |s| of(&s.cjar).shape == BiasShape::OneHot);
     let set_amplitude = move |to: f64| {
         app.change(|s| {
@@ -166,7 +178,7 @@ fn BiasControl(
                         shape(BiasShape::Sinusoidal),
                         shape(BiasShape::OneHot),
                     ]
-                    value=part(app, move |s| of(&s.cjar).shape)
+                    value=shape_of
                     set=taker(move |to| app.change(|s| of_mut(&mut s.cjar).shape = to))
                 />
                 <div class="pick small">
@@ -188,6 +200,9 @@ fn BiasControl(
                     />
                 </div>
             </div>
+            <p class="aside" hidden=move || shape_of.get() != BiasShape::Xavier>
+                {deviation}
+            </p>
         </div>
     }
 }
