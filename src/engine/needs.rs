@@ -5,7 +5,9 @@ use crate::attention::layer::{Input, Linear, Output, ScoreBias, Tensor};
 
 use super::gpu::store::Name;
 use super::jobs::{Part, components, factors, has_bias, low_rank};
-use super::sizes::{ALIGN, Allowed, Sizes, StatSizes, aligned, fits, partial_sums, stored, vec4s};
+use super::sizes::{
+    ALIGN, Allowed, Sizes, StatSizes, aligned, fits, partial_sums, row_bytes, stored, vec4s,
+};
 use super::{EngineError, Frame};
 
 /// One buffer.
@@ -93,13 +95,15 @@ impl List {
         } else if let Some(factors) = &frame.score_factors {
             for (name, tensor) in [(Name::QFactor, &factors.q), (Name::KFactor, &factors.k)] {
                 let width = tensor.shape.get(2).copied().unwrap_or(1);
-                let bytes = aligned(sizes.seq_len as u64 * vec4s(width) as u64 * 16);
+                let bytes = row_bytes(sizes.seq_len + 1, width);
                 self.heads(name, bytes, sizes.heads);
             }
         }
         match &frame.biases.s {
             _ if !frame.config.reading.uses_score_bias() => {}
-            Some(ScoreBias::Curve(curve)) => self.whole(Name::S, curve.len() as u64 * 4),
+            Some(ScoreBias::Curve { table, .. }) => {
+                self.whole(Name::S, table.len() as u64 * 4);
+            }
             Some(ScoreBias::Dense(_)) => {
                 let bytes = aligned((sizes.seq_len as u64).pow(2) * 4);
                 self.heads(Name::S, bytes, sizes.heads);
@@ -129,7 +133,11 @@ impl List {
             if let Some(linear) = linear {
                 let row = vec4s(sizes.input_dim) as u64 * 16;
                 self.whole(Name::X, sizes.seq_len as u64 * row);
-                self.linear(weights, linear);
+                let [weight, bias] = weights;
+                self.tensor(weight, &linear.weight);
+                // X lacks what its rows have in common: there is always something to add.
+                let outs = linear.weight.shape.first().copied().unwrap_or(0);
+                self.whole(bias, outs as u64 * 4);
             }
         }
         let (unit, out, bias) = match part {
@@ -139,7 +147,7 @@ impl List {
         };
         if let (true, Some(bias)) = (has_bias(frame, part), bias) {
             let rows = bias.unit.shape.get(1).copied().unwrap_or(1);
-            let bytes = aligned(rows as u64 * sizes.head_stride as u64 * 16);
+            let bytes = row_bytes(rows + 1, sizes.head_dim);
             self.heads(unit, bytes, sizes.heads);
             self.heads(out, sizes.head_bytes, sizes.heads);
         }
