@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::json::Node;
+use super::symbols::marked;
 use super::{FACTS, Language, OTHER, accepts, find, general, plural};
 
 /// The type `Lang`, in the order of the tables, and its words in links.
@@ -65,6 +66,7 @@ pub(super) fn about(all: &[Language]) -> Result<String, String> {
 
 fn constant(out: &mut String, name: &str, texts: &[&str]) {
     let about = texts.first().copied().unwrap_or_default();
+    let texts: Vec<_> = texts.iter().map(|text| marked(text)).collect();
     let _ = writeln!(
         out,
         "#[doc = {:?}]\npub(crate) const {name}: Text = Text(&{texts:?});",
@@ -90,8 +92,7 @@ pub(super) fn constants(all: &[Language], section: &str, texts: &Node) -> String
         for (language, node) in all.iter().zip(nodes) {
             let mut categories = language.categories();
             categories.push(OTHER);
-            let form =
-                |category: &&str| node.get(category).map_or(general(node), general).to_owned();
+            let form = |category: &&str| marked(node.get(category).map_or(general(node), general));
             let forms: Vec<_> = categories.iter().map(form).collect();
             let _ = writeln!(out, "    &{forms:?},");
         }

@@ -7,6 +7,8 @@ mod emit;
 pub mod json;
 #[path = "plural.rs"]
 pub mod plural;
+#[path = "symbols.rs"]
+pub mod symbols;
 
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertComputes, assertGoesOn, DIST, engine, judge, launch, openPage, problems, readMap, show, waitForState } from './harness.mjs';
+import { assertComputes, assertGoesOn, DIST, engine, judge, judgePicture, launch, openPage, problems, readMap, show, waitForState } from './harness.mjs';
 import { serve } from './server.mjs';
 
 const FRAGMENT = 'v=1&src=paragraph.1&m=window&w=7&head=3&cell=4.2';
@@ -86,6 +86,7 @@ async function assertCpu(page, fragment, badge) {
   assert.match((await engine(page)).badge, badge);
   assert.equal(await page.evaluate(() => window.attnscope.scene()), fragment);
   await judge(await readMap(page), fragment);
+  await judgePicture(page, fragment);
   assert.equal(await problems(page), '');
 }
 

@@ -7,10 +7,12 @@ import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { PNG } from 'pngjs';
 import puppeteer from 'puppeteer-core';
 
 import { launchOptions } from './browsers.mjs';
 import { compare } from './compare.mjs';
+import { lines, middle, place } from './image.mjs';
 import { serve } from './server.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -164,8 +166,72 @@ export async function judge(map, fragment) {
   });
 }
 
+/** A number as the page writes it, and how far it may be from what was rounded to it. */
+export function parse(text) {
+  const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+  const [mantissa, power] = text.replaceAll('−', '-').split('·10');
+  const exponent = power ? Number([...power].map((c) => (c === '⁻' ? '-' : digits.indexOf(c))).join('')) : 0;
+  const unit = 10 ** exponent;
+  return { value: Number(mantissa) * unit, off: (power ? 0.0501 : 0.000501) * unit };
+}
+
+/** The colours of the legend, from one end to the other. */
+export const coloursOfLegend = (target) =>
+  target.evaluate(() => {
+    const gradient = getComputedStyle(document.querySelector('.legend-bar')).backgroundImage;
+    return [...gradient.matchAll(/rgb\((\d+), (\d+), (\d+)\)/g)].map((found) => found.slice(1).map(Number));
+  });
+
 /**
- * After a fault: the Scene can still be changed by keyboard, the picture follows it, and nothing was
+ * What is seen is the map of a Scene: each cell has the colour that the legend gives its number, masked
+ * cells are hatched, and rows without keys both ways. `target` may be a frame that begins at `corner`
+ * of the page. A cell is a texel here, and colours follow numbers linearly.
+ */
+export async function judgePicture(page, fragment, target = page, corner = { x: 0, y: 0 }) {
+  const want = await reference(fragment);
+  const legend = await target.evaluate(() => {
+    const { x, y, width } = document.querySelector('.map').getBoundingClientRect();
+    return { box: { x, y, size: width }, numbers: [...document.querySelectorAll('.legend-number')].map((it) => it.innerText) };
+  });
+  const stops = await coloursOfLegend(target);
+  const picture = PNG.sync.read(Buffer.from(await page.screenshot({ captureBeyondViewport: false })));
+  const scale = picture.width / (await page.evaluate(() => innerWidth));
+  const box = { x: (legend.box.x + corner.x) * scale, y: (legend.box.y + corner.y) * scale, size: legend.box.size * scale };
+  assert.ok(box.y >= 0 && box.y + box.size <= picture.height, 'the map is not all on the screen');
+  const pitch = box.size / want.cols;
+  const [row, col] = new URLSearchParams(fragment).get('cell')?.split('.').map(Number) ?? [];
+  const [lo, hi] = legend.numbers.map((text) => parse(text).value);
+  // The numbers of the legend are rounded, and the colours are steps.
+  const allowed = 0.02 + 0.001 / (hi - lo);
+  let [seen, hatched] = [0, 0];
+  for (let i = 0; i < want.rows; i++) {
+    const keyless = !want.visible.slice(i * want.cols, (i + 1) * want.cols).some(Boolean);
+    for (let j = 0; j < want.cols; j++) {
+      const where = `${fragment}: row ${i}, column ${j}`;
+      if (want.visible[i * want.cols + j]) {
+        // Marks hide small cells.
+        if (pitch < 14 && (i === row || j === col)) continue;
+        const colour = middle(picture, box, want, i, j);
+        const { off, t } = place(colour, stops);
+        const value = want.values[i * want.cols + j];
+        assert.ok(off < 12, `${where} shows ${colour}, which is no colour of the legend`);
+        if (hi > lo) {
+          const right = (value - lo) / (hi - lo);
+          assert.ok(Math.abs(t - right) <= allowed, `${where}, ${value}, shows ${colour}: ${t} along the legend and not ${right}`);
+        }
+        seen += 1;
+      } else if (pitch >= 14) {
+        const part = { x: Math.round(box.x + (j + 0.2) * pitch), y: Math.round(box.y + (i + 0.2) * pitch), side: Math.floor(pitch * 0.6) };
+        assert.equal(lines(picture, part), keyless ? 'crossed' : 'one way', where);
+        hatched += 1;
+      }
+    }
+  }
+  assert.ok(seen + hatched > 0, `${fragment}: nothing was looked at`);
+}
+
+/**
+ * After a fault: the Scene can still be changed by keyboard, the picture on the screen follows it, and nothing was
  * rejected, thrown or asked of anybody else. The page must have noted `window.rejections`; its
  * mechanism must be the window.
  */
@@ -176,7 +242,9 @@ export async function assertGoesOn(page, server) {
   await page.keyboard.press('ArrowRight');
   const map = await readMap(page);
   assert.equal(await width(), before + 1, 'the slider does not move w');
-  await judge(map, await page.evaluate(() => window.attnscope.scene()));
+  const fragment = await page.evaluate(() => window.attnscope.scene());
+  await judge(map, fragment);
+  await judgePicture(page, fragment);
   assert.deepEqual(await page.evaluate(() => window.rejections), [], 'unhandled rejections');
   assertQuiet(page, server.origin);
 }

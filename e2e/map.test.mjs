@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { PNG } from 'pngjs';
+
 import { BROWSERS } from './browsers.mjs';
 import { compare } from './compare.mjs';
-import { assertQuiet, opened, readMap, reference, show, slider } from './harness.mjs';
+import { assertQuiet, coloursOfLegend, judgePicture, opened, readMap, reference, show, slider } from './harness.mjs';
+import { middle, place } from './image.mjs';
 
 const TEXTS = { sentence: 24, paragraph: 120, page: 512 };
 const MECHANISMS = {
@@ -49,6 +52,53 @@ for (const name of BROWSERS) {
         });
       }
     }
+
+    // Above, what the engine computed is read back; here what it drew.
+    for (const [what, choices] of Object.entries({
+      ...MECHANISMS,
+      'rows without keys': '&m=window&conv=explicit&left=all&right=-1&pad=2',
+      'raw scores': '&m=window&w=6&map=score',
+      'the range 0 to 1': '&range=unit',
+      'a part of the map': '&m=window&w=4&rect=3.5.9.9',
+    })) {
+      test(`${what}: the canvas shows every cell in the colour of its number`, async () => {
+        const fragment = `v=1&src=sentence.1${choices}&head=5`;
+        await show(page, fragment);
+        await judgePicture(page, fragment);
+      });
+    }
+
+    test('120 tokens: the canvas shows every cell in the colour of its number', async () => {
+      const fragment = 'v=1&src=paragraph.1&m=window&w=30&head=5';
+      await show(page, fragment);
+      await judgePicture(page, fragment);
+    });
+
+    test('the strip: each small map is its own head\'s', async () => {
+      const fragment = 'v=1&src=sentence.1&m=full';
+      await show(page, fragment);
+      const heads = await page.$$eval('.strip .head', (all) => all.map((it) => it.getBoundingClientRect().toJSON()));
+      assert.equal(heads.length, 12);
+      const stops = await coloursOfLegend(page);
+      const picture = PNG.sync.read(Buffer.from(await page.screenshot({ captureBeyondViewport: false })));
+      for (const [head, { x, y, width }] of heads.entries()) {
+        const want = await reference(`${fragment}&head=${head}`);
+        const most = Math.max(...want.values);
+        let [right, all] = [0, 0];
+        for (let row = 0; row < want.rows; row++) {
+          for (let col = 0; col < want.cols; col++) {
+            // Its number lies in the lower right corner.
+            if (row > 15 && col > 12) continue;
+            const { off, t } = place(middle(picture, { x, y, size: width }, want, row, col), stops);
+            const value = want.values[row * want.cols + col];
+            right += off < 12 && Math.abs(t - value / most) < 0.08;
+            all += 1;
+          }
+        }
+        // A pixel between two small cells belongs to one of them.
+        assert.ok(right / all > 0.97, `head ${head}: ${right} of ${all} cells have the colour of their number`);
+      }
+    });
 
     test('raw scores, another layer and head: every cell is the reference\'s', async () => {
       const fragment = 'v=1&src=sentence.4&m=full&map=score&head=11';

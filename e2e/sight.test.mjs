@@ -7,6 +7,7 @@ import { PNG } from 'pngjs';
 
 import { BROWSERS } from './browsers.mjs';
 import { assertQuiet, DESK, DIST, launch, openPage, PHONE, ready, show } from './harness.mjs';
+import { lines } from './image.mjs';
 import { serve } from './server.mjs';
 
 /** 1280 px at 400 %. */
@@ -21,32 +22,6 @@ const SCENES = {
 };
 
 const unfold = (page) => page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
-
-/** What lines a part of a picture has, by brightness alone: none, one way, or crossed. */
-function lines({ width, data }, { x, y, side }) {
-  const light = (col, row) => {
-    const at = (row * width + col) * 4;
-    return 0.2126 * data[at] + 0.7152 * data[at + 1] + 0.0722 * data[at + 2];
-  };
-  let [low, high] = [255, 0];
-  for (let row = y; row < y + side; row++) {
-    for (let col = x; col < x + side; col++) {
-      low = Math.min(low, light(col, row));
-      high = Math.max(high, light(col, row));
-    }
-  }
-  if (high - low < 12) return 'none';
-  const line = (col, row) => Math.abs(light(col, row) - low) < (high - low) / 2;
-  // Along lines from lower left to upper right nothing changes, unless others cross them.
-  let [changes, count] = [0, 0];
-  for (let row = y + 1; row < y + side; row++) {
-    for (let col = x; col < x + side - 1; col++) {
-      count += 1;
-      if (line(col, row) !== line(col + 1, row - 1)) changes += 1;
-    }
-  }
-  return changes / count < 0.1 ? 'one way' : 'crossed';
-}
 
 /** Elements whose text is cut off, or stands beyond the edge of a window that does not scroll. */
 const clipped = (page) =>

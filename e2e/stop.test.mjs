@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertComputes, assertGoesOn, DIST, judge, launch, openPage, readMap, ready, show, waitForProblem, waitForState } from './harness.mjs';
+import { assertComputes, assertGoesOn, DIST, judge, judgePicture, launch, openPage, readMap, ready, show, waitForProblem, waitForState } from './harness.mjs';
 import { serve } from './server.mjs';
 
 const FRAGMENT = 'v=1&src=paragraph.1&m=window&w=7&head=3';
@@ -48,6 +48,7 @@ async function assertStopped(page, server, lang, what) {
   assert.equal(seen.name, copy);
   assert.ok(seen.inert, 'controls of code that has stopped can still be used');
   assert.equal(seen.map, 1, 'the last picture is gone');
+  await judgePicture(page, FRAGMENT);
   assert.match(seen.report, what);
   assert.ok(seen.report.includes(`\n${FRAGMENT}`), seen.report);
   for (const secret of ['somebody', server.origin, '127.0.0.1', 'http']) {

@@ -3,19 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertQuiet, opened, openPage, ready, reference, show, slider } from './harness.mjs';
+import { assertQuiet, opened, openPage, parse, ready, reference, show, slider } from './harness.mjs';
 
-const DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const NO_KEYS = 'm=cjar&reading=softmax&inwin=1&conv=explicit&left=all&right=-1';
 const WORDS = { en: { masked: 'masked', none: 'no key' }, zh: { masked: '已掩码', none: '无可见键' } };
-
-/** A number as the page writes it, and how far it may be from what was rounded to it. */
-function parse(text) {
-  const [mantissa, power] = text.replaceAll('−', '-').split('·10');
-  const exponent = power ? Number([...power].map((c) => (c === '⁻' ? '-' : DIGITS.indexOf(c))).join('')) : 0;
-  const unit = 10 ** exponent;
-  return { value: Number(mantissa) * unit, off: (power ? 0.0501 : 0.000501) * unit };
-}
 
 /** What the open table says, once the page is at rest. */
 async function read(page) {

@@ -19,9 +19,13 @@ pub struct Summary {
     pub strongest: Option<(usize, usize, f64)>,
     /// The key with the largest mean weight over all queries, and that mean.
     pub favourite: Option<(usize, f64)>,
+    /// The query that puts most on that key.
+    pub favourite_row: Option<usize>,
     /// The offset j − i in −3 ..= 3 with the largest mean weight (over the queries for which it
     /// exists), and that mean.
     pub offset: Option<(i32, f64)>,
+    /// The query that puts most on the key at that offset.
+    pub offset_row: Option<usize>,
     /// Smallest and largest row sum over the queries that see a key.
     pub row_sum: (f64, f64),
     /// Share of visible cells with a negative weight.
@@ -33,6 +37,8 @@ pub struct Summary {
     pub lost: Option<Lost>,
     /// Largest |A − A₀| where A₀ leaves P_K and s away and keeps everything else.
     pub moved: f64,
+    /// Where that is: query, key; `None` when nothing moves.
+    pub moved_at: Option<(usize, usize)>,
 }
 
 /// Weight that full attention (softmax of r or r + s, no mask) puts on keys that are masked here.
@@ -91,8 +97,12 @@ pub fn summarize_head(here: &Head, asked: Option<usize>) -> Result<Summary, Refe
         }
         if let Some(plain) = &plain {
             // Both rows have the same keys: the mask does not depend on the biases.
-            for (a, b) in row.weights.iter().zip(plain.row(i).weights) {
-                gather.summary.moved = gather.summary.moved.max((a - b).abs());
+            let weights = row.weights.iter().zip(plain.row(i).weights);
+            for (&j, (a, b)) in row.keys.iter().zip(weights) {
+                let by = (a - b).abs();
+                if by > gather.summary.moved {
+                    (gather.summary.moved, gather.summary.moved_at) = (by, Some((i, j)));
+                }
             }
         }
     }
@@ -112,9 +122,23 @@ struct Gather {
     columns: Vec<f64>,
     /// Σ_i A_{i, i+o} for every offset.
     offsets: Vec<f64>,
+    /// The largest weight of every key, and of every offset, with its query.
+    column_peaks: Vec<Peak>,
+    offset_peaks: Vec<Peak>,
     cells: usize,
     negative: usize,
     entropy: f64,
+}
+
+/// A largest weight so far, and its query.
+type Peak = Option<(usize, f64)>;
+
+fn raise(peak: Option<&mut Peak>, query: usize, weight: f64) {
+    if let Some(peak) = peak
+        && peak.is_none_or(|(_, most)| weight > most)
+    {
+        *peak = Some((query, weight));
+    }
 }
 
 impl Gather {
@@ -127,6 +151,8 @@ impl Gather {
             },
             columns: vec![0.0; l],
             offsets: vec![0.0; OFFSETS.len()],
+            column_peaks: vec![None; l],
+            offset_peaks: vec![None; OFFSETS.len()],
             cells: 0,
             negative: 0,
             entropy: 0.0,
@@ -159,6 +185,7 @@ impl Gather {
         summary.row_sum = (summary.row_sum.0.min(sum), summary.row_sum.1.max(sum));
         for (&j, &weight) in row.keys.iter().zip(&row.weights) {
             self.columns[j] += weight;
+            raise(self.column_peaks.get_mut(j), i, weight);
             if summary
                 .strongest
                 .is_none_or(|(_, _, most)| weight.abs() > most.abs())
@@ -166,11 +193,11 @@ impl Gather {
                 summary.strongest = Some((i, j, weight));
             }
             let offset = j as i64 - i as i64 - i64::from(OFFSETS[0]);
-            if let Some(sum) = usize::try_from(offset)
-                .ok()
-                .and_then(|o| self.offsets.get_mut(o))
+            if let Ok(offset) = usize::try_from(offset)
+                && let Some(sum) = self.offsets.get_mut(offset)
             {
                 *sum += weight;
+                raise(self.offset_peaks.get_mut(offset), i, weight);
             }
             if weight < 0.0 {
                 self.negative += 1;
@@ -199,6 +226,10 @@ impl Gather {
             .enumerate()
             .rev()
             .max_by(largest);
+        let query = |peak: Option<&Peak>| peak.copied().flatten().map(|(query, _)| query);
+        summary.favourite_row = summary
+            .favourite
+            .and_then(|(key, _)| query(self.column_peaks.get(key)));
         summary.offset = OFFSETS
             .into_iter()
             .zip(&self.offsets)
@@ -206,6 +237,10 @@ impl Gather {
             .map(|(o, sum)| (o, sum / (l - o.unsigned_abs() as usize) as f64))
             .rev()
             .max_by(|a, b| a.1.total_cmp(&b.1));
+        summary.offset_row = summary.offset.and_then(|(by, _)| {
+            let at = OFFSETS.iter().position(|offset| *offset == by)?;
+            query(self.offset_peaks.get(at))
+        });
         summary.negative = self.negative as f64 / self.cells as f64;
         summary.entropy = Some(self.entropy / rows as f64);
         summary

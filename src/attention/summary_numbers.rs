@@ -4,7 +4,7 @@ use super::summary::{Lost, Summary};
 
 impl Summary {
     /// The facts as numbers, for a message; NaN stands where there is none.
-    pub fn to_numbers(&self) -> [f64; 21] {
+    pub fn to_numbers(&self) -> [f64; 25] {
         let none = f64::NAN;
         let (row, col, weight) = self
             .strongest
@@ -15,6 +15,11 @@ impl Summary {
         let (offset, offset_mean) = self
             .offset
             .map_or((none, none), |(by, mean)| (f64::from(by), mean));
+        let [key_row, offset_row] =
+            [self.favourite_row, self.offset_row].map(|row| row.map_or(none, |row| row as f64));
+        let (moved_row, moved_col) = self
+            .moved_at
+            .map_or((none, none), |(i, j)| (i as f64, j as f64));
         let [lost, lost_row, lost_share, lost_key, lost_key_share] =
             self.lost.as_ref().map_or([none; 5], |lost| {
                 let (row, key) = (lost.row as f64, lost.key as f64);
@@ -42,11 +47,15 @@ impl Summary {
             lost_key,
             lost_key_share,
             self.moved,
+            key_row,
+            offset_row,
+            moved_row,
+            moved_col,
         ]
     }
 
     /// The facts that [`Summary::to_numbers`] wrote.
-    pub fn from_numbers(numbers: &[f64; 21]) -> Self {
+    pub fn from_numbers(numbers: &[f64; 25]) -> Self {
         let [
             visible_min,
             visible_max,
@@ -69,7 +78,12 @@ impl Summary {
             lost_key,
             lost_key_share,
             moved,
+            key_row,
+            offset_row,
+            moved_row,
+            moved_col,
         ] = *numbers;
+        let index = |number: f64| (!number.is_nan()).then_some(number as usize);
         Self {
             visible_min: visible_min as usize,
             visible_max: visible_max as usize,
@@ -89,6 +103,9 @@ impl Summary {
                 key_share: lost_key_share,
             }),
             moved,
+            favourite_row: index(key_row),
+            offset_row: index(offset_row),
+            moved_at: index(moved_row).zip(index(moved_col)),
         }
     }
 }

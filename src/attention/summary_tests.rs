@@ -44,6 +44,18 @@ fn the_first_picture_is_a_head_in_which_something_can_be_seen() {
     let (offset, mean) = found.offset.unwrap();
     assert_eq!(offset, 1);
     assert!(mean > 0.3, "{mean}");
+    // The rows that do so most.
+    let map = Head::new(&first(), &Config::full(32), &Biases::default(), 0)
+        .unwrap()
+        .map()
+        .weights;
+    let most = |rows: std::ops::Range<usize>, of: &dyn Fn(usize) -> f64| {
+        rows.max_by(|&a, &b| of(a).total_cmp(&of(b)))
+    };
+    let next = |i: usize| map[i * 24 + i + 1];
+    assert_eq!(found.offset_row, most(0..23, &next));
+    let (key, _) = found.favourite.unwrap();
+    assert_eq!(found.favourite_row, most(0..24, &|i| map[i * 24 + key]));
     assert!(found.entropy.unwrap() < 24f64.log2());
 }
 
@@ -157,6 +169,7 @@ fn worked_by_hand() {
     // Offsets: −1 has ½, 0 has (¾ + ½)/2, +1 has ¼.
     let (offset, mean) = found.offset.unwrap();
     assert!(offset == 0 && (mean - 0.625).abs() < 1e-7);
+    assert_eq!((found.favourite_row, found.offset_row), (Some(0), Some(0)));
     let bits = (0.75 * (4.0f64 / 3.0).log2() + 0.25 * 2.0 + 1.0) / 2.0;
     assert!((found.entropy.unwrap() - bits).abs() < 1e-7);
 }
@@ -216,8 +229,9 @@ fn moved_is_what_the_biases_do() {
         reading: Reading::Bias,
         ..config
     };
-    let moved = summarize(&layer, &config, &s, 0).unwrap().moved;
-    assert!((moved - 0.25).abs() < 1e-7, "{moved}");
+    let found = summarize(&layer, &config, &s, 0).unwrap();
+    assert!((found.moved - 0.25).abs() < 1e-7, "{}", found.moved);
+    assert_eq!(found.moved_at.map(|(row, _)| row), Some(1));
 }
 
 #[test]
@@ -229,7 +243,9 @@ fn facts_survive_as_numbers() {
         empty_rows: 2,
         strongest: Some((3, 4, -0.75)),
         favourite: Some((5, 0.5)),
+        favourite_row: Some(9),
         offset: Some((-3, 0.25)),
+        offset_row: Some(10),
         row_sum: (-1.5, 2.5),
         negative: 0.125,
         entropy: Some(1.75),
@@ -241,6 +257,7 @@ fn facts_survive_as_numbers() {
             key_share: 0.3,
         }),
         moved: 0.4,
+        moved_at: Some((11, 12)),
     };
     for summary in [full, Summary::default()] {
         assert_eq!(Summary::from_numbers(&summary.to_numbers()), summary);

@@ -36,6 +36,7 @@ mod native {
     use attnscope::scene::words::Word as _;
     use attnscope::scene::{Lang, Quantity, Scene, Source};
     use attnscope::words::sentence::{Facts, sentence};
+    use attnscope::words::symbols::written;
     use serde_json::{Value, json};
 
     const USAGE: &str = "usage:
@@ -221,7 +222,7 @@ mod native {
         };
         Lang::WORDS
             .iter()
-            .map(|&(lang, word)| (word.to_owned(), sentence(lang, &facts).into()))
+            .map(|&(lang, word)| (word.to_owned(), written(&sentence(lang, &facts)).into()))
             .collect::<serde_json::Map<_, _>>()
             .into()
     }

@@ -4,6 +4,8 @@ use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::*;
 use web_sys::Element;
 
+use crate::words::symbols::{self, Part};
+
 /// Sets an attribute of the root element.
 pub fn set_root(name: &str, value: &str) {
     if let Some(root) = document().document_element() {
@@ -30,8 +32,27 @@ pub fn child(of: &Element, tag: &str, class: &str) -> Element {
 /// The same with a text in it.
 pub fn text(of: &Element, tag: &str, words: &str) -> Element {
     let made = child(of, tag, "");
-    made.set_text_content(Some(words));
+    say(&made, words);
     made
+}
+
+/// Puts a text with its symbols into an element, in the place of what was there.
+pub fn say(element: &Element, words: &str) {
+    element.set_text_content(None);
+    for part in symbols::parts(words) {
+        match part {
+            Part::Plain(words) => {
+                let _ = element.append_with_str_1(words);
+            }
+            // The space makes two words of it for whoever hears it; it takes no room.
+            Part::Below(words) => {
+                text(element, "sub", &format!(" {words}"));
+            }
+            Part::Code(words) => {
+                text(element, "code", words);
+            }
+        }
+    }
 }
 
 /// Puts `node` at the end of `to`.
@@ -43,7 +64,7 @@ pub fn append(to: &Element, node: &Element) {
 /// Sets an attribute.
 pub fn set(element: &Element, name: &str, value: &str) {
     // Only a malformed name is refused, and ours are not.
-    let _ = element.set_attribute(name, value);
+    let _ = element.set_attribute(name, &symbols::spoken(value));
 }
 
 /// In the dialog of the full page Escape closes it, also while the focus is in here.

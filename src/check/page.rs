@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{Element, HtmlInputElement, UrlSearchParams};
 
-use super::dom::{append, child, close_on_escape, element, set, set_root, text};
+use super::dom::{self, append, child, close_on_escape, element, set, set_root, text};
 use super::facts::{Bench, Fact};
 use super::finding::Finding;
 use super::judge::judge;
@@ -72,7 +72,7 @@ impl Page {
             for name in names {
                 let cell = child(&row, "th", "");
                 set(&cell, "scope", "col");
-                cell.set_text_content(Some(say(*name)));
+                dom::say(&cell, say(*name));
             }
             child(&table, "tbody", "")
         };
@@ -292,7 +292,7 @@ impl Page {
     }
 
     fn say(&self, words: &str) {
-        self.summary.set_text_content(Some(words));
+        dom::say(&self.summary, words);
     }
 }
 

@@ -33,7 +33,14 @@ pub fn App(
     reach_outside(derived);
     driver::start(app);
     address::follow(app);
-    host::expose(app, spoken(app, derived));
+    let said = spoken(app, derived);
+    effect(move || {
+        let cell = said.with(|said| said.cell);
+        if app.spoken.get_untracked() != cell {
+            app.spoken.set(cell);
+        }
+    });
+    host::expose(app, said);
     if app.embedded {
         view! { <Embedded /> }
     } else {

@@ -18,6 +18,9 @@ pub fn Axis(
     rows: bool,
     /// Edge of the map in CSS pixels.
     extent: Memo<f64>,
+    /// For paper, where the map has another size than on the screen.
+    #[prop(optional)]
+    paper: bool,
 ) -> View {
     let Derived {
         rect,
@@ -38,7 +41,7 @@ pub fn Axis(
     // the latter changes.
     let fit = move || axis::labels(extent.get(), span.get().1);
     let longest = move || {
-        if narrow.get() {
+        if narrow.get() && !paper {
             LONGEST_NARROW
         } else {
             LONGEST
@@ -61,21 +64,29 @@ pub fn Axis(
     let label = move |at: u32, is_hot: bool| {
         let (start, count) = span.get();
         let pitch = extent.get() / f64::from(count);
-        let (x, y, turn) = place(rows, (f64::from(at - start) + 0.5) * pitch, fit());
-        let turn = format!("translate({x:.1} {y:.1}) rotate({turn})");
+        let (x, y, turn) = place(rows, fit());
+        let turn = format!("translate({x} {y}) rotate({turn})");
+        // A share of the map's edge and not pixels: a frame on paper may have another size.
+        let along = format!(
+            "{:.3}%",
+            (f64::from(at - start) + 0.5) / f64::from(count) * 100.0
+        );
+        let (x, y) = if rows { ("0", &*along) } else { (&*along, "0") };
         let class = if is_hot { "tick hot" } else { "tick" };
         // The label that is talked about takes the room of its neighbours.
         let gives_way =
             move || !is_hot && hot.get().is_some_and(|hot| axis::touches(pitch, hot, at));
         view! {
-            <text
-                class=class
-                class:gives-way=gives_way
-                transform=turn
-                text-anchor=if rows { "end" } else { "start" }
-            >
-                {text(at)}
-            </text>
+            <svg x=x.to_owned() y=y.to_owned()>
+                <text
+                    class=class
+                    class:gives-way=gives_way
+                    transform=turn
+                    text-anchor=if rows { "end" } else { "start" }
+                >
+                    {text(at)}
+                </text>
+            </svg>
         }
     };
     let all = move || {
@@ -84,7 +95,12 @@ pub fn Axis(
             .map(|at| label(at, false))
             .collect::<View>()
     };
-    let class = if rows { "axis axis-q" } else { "axis axis-k" };
+    let class = match (rows, paper) {
+        (true, false) => "axis axis-q",
+        (false, false) => "axis axis-k",
+        (true, true) => "axis paper paper-q",
+        (false, true) => "axis paper paper-k",
+    };
     view! {
         // The same words are read out from the map's own description.
         <svg class=class aria-hidden="true">
@@ -95,12 +111,12 @@ pub fn Axis(
     }
 }
 
-/// Where a label starts and how far it is turned. CSS gives the axis its depth; labels of queries
-/// end at x = 0 and labels of keys start at y = 0, on the map's edge.
-fn place(rows: bool, along: f64, fit: Labels) -> (f64, f64, i32) {
+/// Where a label starts, from its place along the edge, and how far it is turned. CSS gives the axis
+/// its depth; labels of queries end and labels of keys start at the map's edge.
+fn place(rows: bool, fit: Labels) -> (i32, i32, i32) {
     match (rows, fit.slanted) {
-        (true, _) => (-6.0, along, 0),
-        (false, true) => (along, -6.0, -45),
-        (false, false) => (along, -6.0, -90),
+        (true, _) => (-6, 0, 0),
+        (false, true) => (0, -6, -45),
+        (false, false) => (0, -6, -90),
     }
 }

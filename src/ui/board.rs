@@ -12,6 +12,7 @@ use crate::ui::driver::{self, CanvasSlot};
 use crate::ui::markup::{View, view};
 use crate::ui::measure::measured;
 use crate::ui::memo::{Memo, effect, memo};
+use crate::ui::paper;
 use crate::ui::pointer::Pointer;
 use crate::ui::state::{AppState, LayerState};
 use crate::ui::strip::Strip;
@@ -33,6 +34,7 @@ pub fn Board() -> View {
     let plot = NodeRef::<html::Div>::new();
     let extent = measured(frame);
     let outer = measured(plot);
+    paper::copy_map();
     let narrow = Derived::get().narrow;
     // Beside the map the strip is as high as it; under it, as wide as everything.
     let room = memo(move || {
@@ -56,6 +58,10 @@ pub fn Board() -> View {
                 </p>
                 <Axis rows=false extent=memo(move || extent.get().0) />
                 <Axis rows=true extent=memo(move || extent.get().1) />
+                {(!app.embedded).then(|| {
+                    [false, true]
+                        .map(|rows| view! { <Axis rows=rows extent=memo(|| paper::EDGE) paper=true /> })
+                })}
                 <div class="map" node_ref=frame>
                     <span class="hatch"></span>
                     <Keyless />

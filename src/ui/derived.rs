@@ -63,6 +63,8 @@ pub struct Derived {
     pub rect: Memo<Rect>,
     /// Cell that the page talks about: the hovered one, else the locked one.
     pub cell: Memo<Option<(u32, u32)>>,
+    /// Cell that the panel explains: that one, else the one that the sentence is about.
+    pub explained: Memo<Option<(u32, u32)>>,
     /// Head on screen: the chosen one, or the last that the layer has.
     pub head: Memo<u32>,
     /// Whether the page is one column (phone).
@@ -106,6 +108,13 @@ impl Derived {
         });
         let asked = part(app, |s| s.view.rect);
         let locked = part(app, |s| s.view.cell);
+        let cell = memo(move || {
+            let seq_len = sizes.get().seq_len;
+            app.hover
+                .get()
+                .or(locked.get())
+                .filter(|&(i, j)| i < seq_len && j < seq_len)
+        });
         Self {
             lang,
             theme,
@@ -116,11 +125,12 @@ impl Derived {
             }),
             tokens,
             rect: memo(move || zoom::shown(asked.get(), sizes.get().seq_len)),
-            cell: memo(move || {
+            cell,
+            explained: memo(move || {
                 let seq_len = sizes.get().seq_len;
-                app.hover
-                    .get()
-                    .or(locked.get())
+                let spoken = app.spoken.get().map(|at| (at.row as u32, at.col as u32));
+                cell.get()
+                    .or(spoken)
                     .filter(|&(i, j)| i < seq_len && j < seq_len)
             }),
             narrow: wishes.narrow,

@@ -122,6 +122,8 @@ pub fn start(state: AppState) {
         state.hover.track();
         state.scene.track();
         state.layer.track();
+        state.spoken.track();
+        state.summary.track();
         with(|driver| driver.facts.cell());
     });
 }

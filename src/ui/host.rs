@@ -14,8 +14,10 @@ use crate::engine::Engine;
 use crate::scene::words::Word as _;
 use crate::scene::{LessonId, Scene};
 use crate::ui::memo::{Memo, effect};
+use crate::words::sentence::Said;
+use crate::words::symbols;
 
-/// Puts the API on the window. `sentence` is the sentence on screen.
+/// Puts the API on the window. `said` is the sentence on screen.
 ///
 /// | call | gives |
 /// |---|---|
@@ -34,7 +36,7 @@ use crate::ui::memo::{Memo, effect};
 ///
 /// [`tell_state`] tells which engine draws whenever that changes: `probing`, `gpu`, `lost`,
 /// `recovering`, `cpu`; `www/boot.js` tells `panicked`.
-pub fn expose(state: AppState, sentence: Memo<String>) {
+pub fn expose(state: AppState, said: Memo<Said>) {
     effect(move || tell_state(state.engine.with(EngineState::name)));
     let api = Object::new();
     give(&api, "ready", move |_| {
@@ -64,7 +66,9 @@ pub fn expose(state: AppState, sentence: Memo<String>) {
                 .map_or(JsValue::NULL, |(_, facts)| facts_of(facts))
         })
     });
-    give(&api, "sentence", move |_| sentence.get_untracked().into());
+    give(&api, "sentence", move |_| {
+        symbols::written(&said.get_untracked().text).as_ref().into()
+    });
     give(&api, "frames", |_| (driver::frames() as f64).into());
     give(&api, "latencies", |_| {
         driver::latencies()

@@ -8,19 +8,32 @@ use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver;
 use crate::ui::markup::{View, view};
 use crate::ui::memo::memo;
+use crate::ui::sentence::is_late;
 use crate::ui::state::{AppState, CellNumbers};
+use crate::words::sentence::How;
 use crate::words::{Text, number, side as words};
 
-/// The worked numbers of the hovered or locked cell.
+/// The worked numbers of the hovered or locked cell, or of the one that the sentence is about.
 #[component(transparent)]
 pub fn Inspector() -> View {
     let app = AppState::get();
     let derived = Derived::get();
     let locked = part(app, |s| s.view.cell);
-    let has_cell = memo(move || derived.cell.get().is_some());
-    let is_locked = move || locked.get().is_some() && derived.cell.get() == locked.get();
+    let has_cell = memo(move || derived.explained.get().is_some());
+    // Why it is this cell that is explained; nothing of the one under the pointer.
+    let why = move || match derived.cell.get() {
+        Some(cell) => (locked.get() == Some(cell)).then_some(words::CELL_LOCKED),
+        None => app.spoken.get().map(|spoken| match spoken.how {
+            How::Named => words::CELL_NAMED,
+            How::Example => words::CELL_EXAMPLE,
+            How::Strongest => words::CELL_STRONGEST,
+        }),
+    };
+    let late = is_late(app);
+    let is_late = move || derived.cell.get().is_none() && late.get();
     let token = move |query: bool| {
-        let at = derived.cell.get().map(|(i, j)| if query { i } else { j });
+        let at = derived.explained.get();
+        let at = at.map(|(i, j)| if query { i } else { j });
         at.map(|at| (at, derived.token(at)))
     };
     let name = move |label: Text, query: bool| {
@@ -43,14 +56,15 @@ pub fn Inspector() -> View {
             when=move || has_cell.get()
             fallback=move || view! { <p class="hint">{t(words::CELL_HINT)}</p> }
         >
-            <div class="tokens">
-                {name(words::QUERY, true)} <span class="arrow" aria-hidden="true">"→"</span>
-                {name(words::KEY, false)}
+            <div class="cell" class:is-late=is_late>
+                <div class="tokens">
+                    {name(words::QUERY, true)} <span class="arrow" aria-hidden="true">"→"</span>
+                    {name(words::KEY, false)}
+                </div>
+                <p class="lock">{move || why().map(|text| text.pick(derived.lang.get()))}</p>
+                {move || app.cell.get().map(|numbers| view! { <Numbers numbers=numbers /> })}
+                <p class="hint">{t(words::CELL_HINT)}</p>
             </div>
-            <p class="lock" class:is-off=move || !is_locked()>
-                {t(words::CELL_LOCKED)}
-            </p>
-            {move || app.cell.get().map(|numbers| view! { <Numbers numbers=numbers /> })}
         </Show>
     }
 }
@@ -72,9 +86,14 @@ fn Numbers(
         )
     });
     let uses_s = cjar && reading.uses_score_bias();
-    // A = softmax(s) · r, so that r gives the factor away unless it is 0.
-    let share = (cjar && reading == Reading::Product && numbers.visible && numbers.score != 0.0)
-        .then(|| numbers.weight / numbers.score);
+    // A = softmax(s) · r, so that r gives the factor away unless it is 0: then a dash keeps its place.
+    let known = numbers.visible && numbers.score != 0.0;
+    let share = if known {
+        numbers.weight / numbers.score
+    } else {
+        f64::NAN
+    };
+    let product = cjar && reading == Reading::Product;
     let row = |label: Text, class: &'static str, value: f64| {
         view! {
             <tr class=class>
@@ -107,11 +126,6 @@ fn Numbers(
         })
     };
     view! {
-        <Show when=move || !numbers.visible>
-            <p class="hint">
-                {t(if numbers.weight == 0.0 { words::MASKED } else { words::MASKED_MEAN })}
-            </p>
-        </Show>
         <table class="numbers">
             <tbody>
                 {row(words::TERM_QK, "role-q", numbers.qk)}
@@ -123,7 +137,7 @@ fn Numbers(
                 {uses_s.then(|| row(words::TERM_S, "role-s", numbers.s))}
                 {(uses_s && reading == Reading::Bias)
                     .then(|| row(words::TERM_Z, "sum", numbers.score + numbers.s))}
-                {share.map(|share| row(words::TERM_SHARE, "sum", share))}
+                {product.then(|| row(words::TERM_SHARE, "sum", share))}
                 {row(words::TERM_A, "role-a result", numbers.weight)}
                 {row(words::ROW_SUM, "minor", numbers.row_sum)}
                 <tr class="minor">
@@ -150,5 +164,11 @@ fn Numbers(
                 }
             }}
         </div>
+        // Last, so that the numbers stay where they are from cell to cell.
+        <Show when=move || !numbers.visible>
+            <p class="hint">
+                {t(if numbers.weight == 0.0 { words::MASKED } else { words::MASKED_MEAN })}
+            </p>
+        </Show>
     }
 }

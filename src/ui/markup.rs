@@ -9,9 +9,10 @@ use leptos::html::ElementType;
 use leptos::prelude::*;
 use leptos::tachys::html::node_ref::NodeRefContainer as _;
 use wasm_bindgen::prelude::*;
-use web_sys::{Element, Event, HtmlElement, Node};
+use web_sys::{Element, Event, HtmlElement, Node, Text};
 
 use crate::ui::memo::{leave, memo};
+use crate::words::symbols::{self, Part};
 
 pub use attnscope_markup::view;
 
@@ -199,7 +200,7 @@ fn follow(mut run: Box<dyn FnMut()>) {
 fn write(element: &Element, target: Target, name: &str, words: &Words) {
     // What a browser refuses here is a malformed name, and ours are not.
     let _ = match (target, words) {
-        (Target::Attribute, Some(text)) => element.set_attribute(name, text),
+        (Target::Attribute, Some(text)) => element.set_attribute(name, &symbols::spoken(text)),
         (Target::Attribute, None) => element.remove_attribute(name),
         (Target::Class, words) => element
             .class_list()
@@ -219,18 +220,78 @@ fn write(element: &Element, target: Target, name: &str, words: &Words) {
     };
 }
 
-/// A text node that follows `source`.
+/// A text with its symbols that follows `source`.
 fn follow_text(parent: &Node, source: Box<dyn Live>) {
-    let text = document().create_text_node("");
-    append(parent, &text);
+    let shown = Shown::at_end_of(parent);
     let mut last = None;
     follow(Box::new(move || {
         let now = source.words();
         if last.as_ref() != Some(&now) {
-            text.set_data(now.as_deref().unwrap_or_default());
+            shown.set(now.as_deref().unwrap_or_default());
             last = Some(now);
         }
     }));
+}
+
+fn append_text(words: &Words, parent: &Node) {
+    Shown::at_end_of(parent).set(words.as_deref().unwrap_or_default());
+}
+
+/// A text on screen: one text node for what has no symbols, and behind it the rest of what has.
+struct Shown {
+    text: Text,
+    rest: RefCell<Vec<Node>>,
+}
+
+impl Shown {
+    fn at_end_of(parent: &Node) -> Self {
+        let text = document().create_text_node("");
+        append(parent, &text);
+        let rest = RefCell::default();
+        Self { text, rest }
+    }
+
+    fn set(&self, words: &str) {
+        let mut rest = self.rest.borrow_mut();
+        rest.drain(..).for_each(|node| remove(&node));
+        if !symbols::has_any(words) {
+            return self.text.set_data(words);
+        }
+        let option = self.text.parent_element();
+        if let Some(option) = option.filter(|parent| parent.tag_name() == "OPTION") {
+            // It shows no markup.
+            self.text.set_data(&symbols::flat(words));
+            let _ = option.set_attribute("aria-label", &symbols::spoken(words));
+            return;
+        }
+        let mut parts = symbols::parts(words).peekable();
+        let first = parts.next_if(|part| matches!(part, Part::Plain(_)));
+        self.text.set_data(match first {
+            Some(Part::Plain(words)) => words,
+            _ => "",
+        });
+        let after = self.text.next_sibling();
+        let Some(parent) = self.text.parent_node() else {
+            return;
+        };
+        for part in parts {
+            let node = match part {
+                Part::Plain(words) => document().create_text_node(words).into(),
+                // The space makes two words of it for whoever hears it; it takes no room.
+                Part::Below(words) => small_element("sub", &format!(" {words}")),
+                Part::Code(words) => small_element("code", words),
+            };
+            // Refused only where the place is not among the children.
+            let _ = parent.insert_before(&node, after.as_ref());
+            rest.push(node);
+        }
+    }
+}
+
+fn small_element(tag: &str, words: &str) -> Node {
+    let View(node) = element(tag);
+    node.set_text_content(Some(words));
+    node
 }
 
 /// Nodes between two markers that follow `make`.

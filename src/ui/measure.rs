@@ -9,6 +9,7 @@ use crate::scene::Lang;
 use crate::scene::words::Word as _;
 use crate::ui::derived::Wishes;
 use crate::ui::memo::effect;
+use crate::ui::paper;
 use crate::words;
 
 /// Width and height of an element in CSS pixels, followed as long as its owner lives.
@@ -80,7 +81,12 @@ fn follow(query: &str) -> RwSignal<bool> {
     };
     let holds = RwSignal::new(list.matches());
     let watched = list.clone();
-    let on_change = Closure::<dyn FnMut()>::new(move || holds.set(watched.matches()));
+    let on_change = Closure::<dyn FnMut()>::new(move || {
+        // What holds for a sheet of paper says nothing about the screen.
+        if !paper::is_under_way() {
+            holds.set(watched.matches());
+        }
+    });
     list.set_onchange(Some(on_change.as_ref().unchecked_ref()));
     // The page follows its media queries for as long as it lives.
     on_change.forget();

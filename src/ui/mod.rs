@@ -22,6 +22,7 @@ pub mod measure;
 pub mod memo;
 pub mod output;
 pub mod painter;
+pub mod paper;
 pub mod pieces;
 pub mod pointer;
 pub mod problem;

@@ -10,11 +10,11 @@ use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::reach::Reach;
 use crate::ui::state::AppState;
-use crate::words::sentence::{self, Facts};
+use crate::words::sentence::{self, Facts, Said};
 
 /// The sentence on screen, for the page and for whoever asks from outside; empty until there are
 /// numbers to make it from.
-pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
+pub fn spoken(app: AppState, derived: Derived) -> Memo<Said> {
     memo(move || {
         let lang = derived.lang.get();
         derived.tokens.with(|tokens| {
@@ -22,9 +22,10 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
                 let Some((scene, summary)) = known else {
                     let long = tokens.len() > MAX_SUMMARY_LEN;
                     return if long {
-                        sentence::too_long(lang, MAX_SUMMARY_LEN)
+                        let text = sentence::too_long(lang, MAX_SUMMARY_LEN);
+                        Said { text, cell: None }
                     } else {
-                        String::new()
+                        Said::default()
                     };
                 };
                 let reach = Reach::of(scene, derived.sizes.get().seq_len);
@@ -36,7 +37,7 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
                 // Facts are of the weights whatever is looked at; the sentence is about the picture.
                 let mut scene = scene.clone();
                 scene.view.quantity = app.scene.with(|now| now.view.quantity);
-                sentence::sentence(
+                sentence::said(
                     lang,
                     &Facts {
                         scene: &scene,
@@ -52,20 +53,24 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<String> {
     })
 }
 
+/// Facts follow when the hand rests: until then they are of an earlier Scene.
+pub fn is_late(app: AppState) -> Memo<bool> {
+    memo(move || {
+        let now = app.scene.with(driver::of_facts);
+        app.summary
+            .with(|known| known.as_ref().is_some_and(|(scene, _)| *scene != now))
+    })
+}
+
 /// The sentence.
 #[component(transparent)]
 pub fn Sentence() -> View {
     let app = AppState::get();
-    let text = spoken(app, Derived::get());
-    // Facts follow when the hand rests: until then they are of an earlier Scene.
-    let is_late = memo(move || {
-        let now = app.scene.with(driver::of_facts);
-        app.summary
-            .with(|known| known.as_ref().is_some_and(|(scene, _)| *scene != now))
-    });
+    let said = spoken(app, Derived::get());
+    let is_late = is_late(app);
     view! {
         <p class="sentence" class:is-late=move || is_late.get() aria-live="polite">
-            {move || text.get()}
+            {move || said.with(|said| said.text.clone())}
         </p>
     }
 }

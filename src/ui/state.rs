@@ -12,6 +12,7 @@ use crate::engine::{Capabilities, EngineError, FrameReport};
 use crate::layout::strip::StripGrid;
 use crate::scene::Scene;
 use crate::ui::problem::Problem;
+use crate::words::sentence::Spoken;
 
 /// The state of one attnscope on a page.
 #[derive(Clone, Copy)]
@@ -30,8 +31,10 @@ pub struct AppState {
     pub strip_late: RwSignal<bool>,
     /// Facts of the chosen head for the Scene they were computed from; `None` until the first.
     pub summary: RwSignal<Option<(Scene, Arc<Summary>)>>,
-    /// Worked numbers of the hovered or locked cell.
+    /// Worked numbers of the cell that is explained.
     pub cell: RwSignal<Option<CellNumbers>>,
+    /// The cell that the sentence is about: explained while none is hovered or locked.
+    pub spoken: RwSignal<Option<Spoken>>,
     /// Hovered cell (query, key), if the pointer or the cell cursor is on the map.
     pub hover: RwSignal<Option<(u32, u32)>>,
     /// Singular values of W_O, falling; empty until known.
@@ -59,6 +62,7 @@ impl AppState {
             strip_late: RwSignal::default(),
             summary: RwSignal::default(),
             cell: RwSignal::default(),
+            spoken: RwSignal::default(),
             hover: RwSignal::default(),
             sigma: RwSignal::new(Arc::from([])),
             problems: RwSignal::default(),

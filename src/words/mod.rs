@@ -13,6 +13,7 @@ pub mod listing;
 pub mod number;
 pub mod page;
 pub mod sentence;
+pub mod symbols;
 
 use crate::scene::Lang;
 use crate::scene::words::Word;

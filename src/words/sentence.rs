@@ -28,45 +28,125 @@ pub struct Facts<'a> {
 /// So many short sentences have room.
 const MOST: usize = 3;
 
-/// The sentence (at most [`MOST`] short ones) about the picture.
+/// The cell that a sentence is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    /// Query.
+    pub row: usize,
+    /// Key.
+    pub col: usize,
+    /// How the sentence comes to it.
+    pub how: How,
+}
+
+/// How a sentence comes to a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It speaks of this cell.
+    Named,
+    /// It tells what many rows do; no row does so more than this one.
+    Example,
+    /// It speaks of no cell: this one has the strongest weight.
+    Strongest,
+}
+
+/// What is said of a picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// The sentence.
+    pub text: String,
+    /// The cell that it is about; `None` only where there are no facts.
+    pub cell: Option<Spoken>,
+}
+
+/// A short sentence, and the cell that it is about, if it is about one.
+struct Part {
+    text: String,
+    cell: Option<Spoken>,
+}
+
+impl From<String> for Part {
+    fn from(text: String) -> Self {
+        Self { text, cell: None }
+    }
+}
+
+impl Part {
+    fn about(text: String, how: How, cell: Option<(usize, usize)>) -> Self {
+        let cell = cell.map(|(row, col)| Spoken { row, col, how });
+        Self { text, cell }
+    }
+}
+
+/// The sentence about the picture.
 pub fn sentence(lang: Lang, facts: &Facts) -> String {
+    said(lang, facts).text
+}
+
+/// The sentence (at most [`MOST`] short ones) about the picture, and the cell that it is about.
+pub fn said(lang: Lang, facts: &Facts) -> Said {
+    let parts = parts(lang, facts);
+    let named = parts.iter().find_map(|part| part.cell);
+    let summary = facts.summary;
+    let strongest = summary.strongest.map(|(row, col, _)| Spoken {
+        row,
+        col,
+        how: How::Strongest,
+    });
+    // Without any key there is no weight; a row without keys is what there is to see.
+    let empty = (summary.empty_rows > 0).then_some(Spoken {
+        row: 0,
+        col: 0,
+        how: How::Example,
+    });
+    let texts: Vec<_> = parts.into_iter().map(|part| part.text).collect();
+    Said {
+        text: texts.join(GAP.pick(lang)),
+        cell: named.or(strongest).or(empty),
+    }
+}
+
+fn parts(lang: Lang, facts: &Facts) -> Vec<Part> {
     let Facts { scene, summary, .. } = *facts;
-    let mut parts = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     let cjar = scene.mechanism == Mechanism::Cjar;
     let windowed = scene.mechanism == Mechanism::Window || (cjar && scene.windowed);
     if cjar && scene.cjar.reading == Reading::Product {
-        parts.push(NEGATIVE.fill(
+        let text = NEGATIVE.fill(
             lang,
             &[
                 ("share", &number::percent(lang, summary.negative)),
                 ("lo", &number::fixed(lang, summary.row_sum.0, 2)),
                 ("hi", &number::fixed(lang, summary.row_sum.1, 2)),
             ],
-        ));
-    } else if cjar && let Some(text) = bias(lang, facts) {
-        parts.push(text);
+        );
+        parts.push(text.into());
+    } else if cjar && let Some(part) = bias(lang, facts) {
+        parts.push(part);
     }
     if windowed || scene.causal {
         parts.push(window(lang, facts, windowed));
     } else if !cjar {
-        parts.push(habit(lang, facts));
+        // Without any key there is no habit.
+        parts.extend(habit(lang, facts));
     }
     if scene.padding > 0 {
         // All of them, if there are more than tokens.
         let n = (scene.padding as usize).min(facts.tokens.len());
-        parts.push(PADDED.fill(lang, n, &[("n", &n.to_string())]));
+        parts.push(PADDED.fill(lang, n, &[("n", &n.to_string())]).into());
     }
     if let Some((rank, energy)) = facts.rank_energy.filter(|_| cjar) {
-        parts.push(RANK_KEEPS.fill(
+        let text = RANK_KEEPS.fill(
             lang,
             &[
                 ("r", &rank.to_string()),
                 ("energy", &number::percent_fine(lang, energy)),
             ],
-        ));
+        );
+        parts.push(text.into());
     }
     if scene.view.quantity == Quantity::Score {
-        parts.insert(0, SCORE_VIEW.pick(lang).to_owned());
+        parts.insert(0, SCORE_VIEW.pick(lang).to_owned().into());
     }
     // Zeros that nobody asked for are said however much else there is to say.
     let empty = summary.empty_rows;
@@ -76,9 +156,9 @@ pub fn sentence(lang: Lang, facts: &Facts) -> String {
             Empty::Zero => EMPTY,
             Empty::Mean => EMPTY_MEAN,
         };
-        parts.push(text.fill(lang, empty, &[("n", &empty.to_string())]));
+        parts.push(text.fill(lang, empty, &[("n", &empty.to_string())]).into());
     }
-    parts.join(GAP.pick(lang))
+    parts
 }
 
 /// What is said where the facts of a whole map would take too long.
@@ -100,7 +180,7 @@ pub fn quoted(lang: Lang, tokens: &[String], at: usize) -> String {
     }
 }
 
-fn habit(lang: Lang, facts: &Facts) -> String {
+fn habit(lang: Lang, facts: &Facts) -> Option<Part> {
     let Facts {
         summary, tokens, ..
     } = *facts;
@@ -124,7 +204,7 @@ fn habit(lang: Lang, facts: &Facts) -> String {
             2 => TWO,
             _ => THREE,
         };
-        return text.fill(
+        let text = text.fill(
             lang,
             &[
                 ("head", &head),
@@ -133,9 +213,13 @@ fn habit(lang: Lang, facts: &Facts) -> String {
                 ("share", &number::percent(lang, share)),
             ],
         );
+        let cell = summary
+            .offset_row
+            .and_then(|row| Some((row, row.checked_add_signed(at as isize)?)));
+        return Some(Part::about(text, How::Example, cell));
     }
-    let mut out = if let Some((key, share)) = favourite {
-        RESTS.fill(
+    if let Some((key, share)) = favourite {
+        let text = RESTS.fill(
             lang,
             &[
                 ("head", &head),
@@ -143,8 +227,11 @@ fn habit(lang: Lang, facts: &Facts) -> String {
                 ("key", &quoted(lang, tokens, key)),
                 ("share", &number::percent(lang, share)),
             ],
-        )
-    } else if let Some(bits) = summary.entropy {
+        );
+        let cell = summary.favourite_row.map(|row| (row, key));
+        return Some(Part::about(text, How::Example, cell));
+    }
+    let mut out = if let Some(bits) = summary.entropy {
         let n = bits.exp2();
         SPREADS.fill(
             lang,
@@ -154,9 +241,7 @@ fn habit(lang: Lang, facts: &Facts) -> String {
     } else {
         String::new()
     };
-    if favourite.is_none()
-        && let Some((row, key, weight)) = summary.strongest
-    {
+    if let Some((row, key, weight)) = summary.strongest {
         if !out.is_empty() {
             out.push_str(GAP.pick(lang));
         }
@@ -169,10 +254,11 @@ fn habit(lang: Lang, facts: &Facts) -> String {
             ],
         ));
     }
-    out
+    let cell = summary.strongest.map(|(row, key, _)| (row, key));
+    (!out.is_empty()).then(|| Part::about(out, How::Named, cell))
 }
 
-fn window(lang: Lang, facts: &Facts, windowed: bool) -> String {
+fn window(lang: Lang, facts: &Facts, windowed: bool) -> Part {
     let Facts {
         scene,
         summary,
@@ -199,10 +285,14 @@ fn window(lang: Lang, facts: &Facts, windowed: bool) -> String {
         let w = scene.window.size.to_string();
         KEEPS.fill(lang, &[("w", &w), ("keys", &keys), ("n", &n)])
     };
+    let mut cell = None;
     out.push_str(&match &summary.lost {
         None if summary.visible_min < tokens.len() => KEPT.pick(lang).to_owned(),
         None => ALL_KEPT.pick(lang).to_owned(),
-        Some(lost) if lost.share >= 0.01 => loses(lang, tokens, lost),
+        Some(lost) if lost.share >= 0.01 => {
+            cell = Some((lost.row, lost.key));
+            loses(lang, tokens, lost)
+        }
         Some(lost)
             if scene
                 .view
@@ -213,7 +303,7 @@ fn window(lang: Lang, facts: &Facts, windowed: bool) -> String {
         }
         Some(_) => LOSES_NOTHING.pick(lang).to_owned(),
     });
-    out
+    Part::about(out, How::Named, cell)
 }
 
 fn loses(lang: Lang, tokens: &[String], lost: &Lost) -> String {
@@ -235,7 +325,7 @@ fn loses(lang: Lang, tokens: &[String], lost: &Lost) -> String {
 
 /// What P_K, s, the score rank and segments do; nothing when none is set and the output rank has
 /// its own sentence.
-fn bias(lang: Lang, facts: &Facts) -> Option<String> {
+fn bias(lang: Lang, facts: &Facts) -> Option<Part> {
     let Facts { scene, summary, .. } = *facts;
     let cjar = &scene.cjar;
     let mut parts = Vec::new();
@@ -244,16 +334,18 @@ fn bias(lang: Lang, facts: &Facts) -> Option<String> {
     let each = keys && cjar.p_k.per_position;
     let curve = cjar.s.amplitude != 0.0 && cjar.reading.uses_score_bias();
     let what = match (each, curve) {
-        (true, true) => Some(AND.fill(lang, &[("a", "P_K"), ("b", "s")])),
-        (true, false) => Some("P_K".to_owned()),
+        (true, true) => Some(AND.fill(lang, &[("a", P_K.pick(lang)), ("b", "s")])),
+        (true, false) => Some(P_K.pick(lang).to_owned()),
         (false, true) => Some("s".to_owned()),
         (false, false) => None,
     };
+    let mut cell = None;
     if let Some(what) = what {
         parts.push(if summary.moved < 5e-7 {
             MOVED_NOTHING.fill(lang, &[("what", &what)])
         } else {
             let by = number::weight(lang, summary.moved);
+            cell = summary.moved_at;
             MOVED.fill(lang, &[("what", &what), ("by", &by)])
         });
     } else if keys {
@@ -272,7 +364,7 @@ fn bias(lang: Lang, facts: &Facts) -> Option<String> {
         parts.push(NO_BIAS.pick(lang).to_owned());
     }
     parts.truncate(2);
-    (!parts.is_empty()).then(|| parts.join(GAP.pick(lang)))
+    (!parts.is_empty()).then(|| Part::about(parts.join(GAP.pick(lang)), How::Named, cell))
 }
 
 fn range(min: usize, max: usize) -> String {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::scene::{Cjar, Window};
+use crate::words::symbols::written;
 
 fn tokens() -> Vec<String> {
     ["[CLS]", "the", "children", "walked"]
@@ -18,7 +19,7 @@ fn say(scene: &Scene, summary: &Summary) -> [String; 2] {
             reach: (scene.window.left, scene.window.right),
             rank_energy: scene.cjar.out_rank.map(|r| (r, 0.914)),
         };
-        sentence(lang, &facts)
+        written(&sentence(lang, &facts)).into_owned()
     })
 }
 
@@ -252,4 +253,77 @@ fn padding_and_the_mean_in_empty_rows_are_told() {
         en.contains("2 rows see no key and get the mean of all values"),
         "{en}"
     );
+}
+
+/// The cell that the sentence is about, which does not depend on the language.
+fn about(scene: &Scene, summary: &Summary) -> Option<(usize, usize, How)> {
+    let tokens = tokens();
+    let [en, zh] = [Lang::En, Lang::Zh].map(|lang| {
+        let facts = Facts {
+            scene,
+            head: 8,
+            summary,
+            tokens: &tokens,
+            reach: (None, None),
+            rank_energy: None,
+        };
+        said(lang, &facts).cell
+    });
+    assert_eq!(en, zh);
+    en.map(|cell| (cell.row, cell.col, cell.how))
+}
+
+#[test]
+fn every_sentence_is_about_a_cell() {
+    let scene = Scene::default();
+    let mut summary = Summary {
+        strongest: Some((3, 2, 0.18)),
+        offset: Some((-1, 0.62)),
+        offset_row: Some(2),
+        favourite: Some((0, 0.33)),
+        favourite_row: Some(1),
+        entropy: Some(2.0),
+        ..Summary::default()
+    };
+    assert_eq!(about(&scene, &summary), Some((2, 1, How::Example)));
+    summary.offset = None;
+    assert_eq!(about(&scene, &summary), Some((1, 0, How::Example)));
+    summary.favourite = None;
+    assert_eq!(about(&scene, &summary), Some((3, 2, How::Named)));
+
+    let mut windowed = scene.clone();
+    windowed.mechanism = Mechanism::Window;
+    // All keys are kept: no cell is spoken of.
+    assert_eq!(about(&windowed, &summary), Some((3, 2, How::Strongest)));
+    summary.lost = Some(Lost {
+        row: 2,
+        share: 0.61,
+        key: 0,
+        ..Lost::default()
+    });
+    assert_eq!(about(&windowed, &summary), Some((2, 0, How::Named)));
+
+    let mut cjar = scene.clone();
+    cjar.mechanism = Mechanism::Cjar;
+    summary.moved = 0.3;
+    summary.moved_at = Some((1, 3));
+    assert_eq!(about(&cjar, &summary), Some((3, 2, How::Strongest)));
+    cjar.cjar.s.amplitude = 1.0;
+    assert_eq!(about(&cjar, &summary), Some((1, 3, How::Named)));
+    cjar.windowed = true;
+    cjar.view.quantity = Quantity::Score;
+    assert_eq!(about(&cjar, &summary), Some((1, 3, How::Named)));
+    cjar.cjar.reading = Reading::Product;
+    summary.lost = None;
+    assert_eq!(about(&cjar, &summary), Some((3, 2, How::Strongest)));
+
+    // Without any key there is a row without keys.
+    let empty = Summary {
+        empty_rows: 4,
+        ..Summary::default()
+    };
+    assert_eq!(about(&windowed, &empty), Some((0, 0, How::Example)));
+    let [en, _] = say(&scene, &empty);
+    assert_eq!(en, "4 rows see no key and stay empty.");
+    assert_eq!(about(&scene, &Summary::default()), None);
 }

@@ -1,4 +1,4 @@
-//! What the tests need from the system: two browsers, a Vulkan driver, a font.
+//! What the tests need from the system: two browsers, a Vulkan driver, a reader of PDF, a font.
 
 use std::path::Path;
 
@@ -38,6 +38,15 @@ const NEEDS: &[Need] = &[
         there: vulkan_loader,
     },
     Need {
+        package: "poppler-utils",
+        words: "poppler's pdftoppm and pdftotext",
+        there: || {
+            ["pdftoppm", "pdftotext"]
+                .iter()
+                .all(|name| crate::files::on_path(name).is_some())
+        },
+    },
+    Need {
         package: "fonts-noto-cjk",
         words: "a font with Chinese characters",
         there: chinese_font,
@@ -51,7 +60,7 @@ const NEEDS: &[Need] = &[
 pub fn ensure() -> Outcome {
     let missing: Vec<&Need> = NEEDS.iter().filter(|need| !(need.there)()).collect();
     if missing.is_empty() {
-        say::done("Chromium, Firefox, Vulkan driver, font");
+        say::done("Chromium, Firefox, Vulkan driver, reader of PDF, font");
         return Ok(());
     }
     let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();

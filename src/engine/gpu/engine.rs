@@ -153,6 +153,17 @@ impl GpuEngine {
         while self.idle() {}
     }
 
+    /// Draws the large map once more: a browser lets its picture be copied only until it has shown
+    /// it.
+    pub fn redraw_map(&mut self) {
+        if let Some(shown) = &mut self.shown {
+            shown.done.map_drawn = false;
+        }
+        self.begin = true;
+        self.schedule();
+        while self.run_slice(true) {}
+    }
+
     fn healthy(&self) -> Result<(), EngineError> {
         match (
             self.context.troubles.lost(),

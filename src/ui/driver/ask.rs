@@ -53,6 +53,22 @@ pub fn resized() {
     changed();
 }
 
+/// Puts a copy of the map over its canvas, for paper.
+pub fn copy_map() {
+    with(|driver| {
+        // Only in the task that draws it a picture of the graphics device can be copied everywhere.
+        if let Some(Drawer::Gpu(engine)) = &mut driver.engine {
+            engine.redraw_map();
+        }
+        driver.canvases.copy_map();
+    });
+}
+
+/// Takes the copy away.
+pub fn drop_copy() {
+    with(|driver| driver.canvases.drop_copy());
+}
+
 /// What the host API needs to know.
 pub fn with_engine<T>(ask: impl FnOnce(&mut Drawer) -> T) -> Option<T> {
     with(|driver| driver.engine.as_mut().map(ask)).flatten()

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use web_sys::{HtmlCanvasElement, ResizeObserver};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ResizeObserver};
 
 use super::drawer::Drawer;
 use crate::engine::EngineError;
@@ -65,6 +65,9 @@ pub struct Canvases {
     moved: bool,
     /// Pixel ratio at the last measure.
     ratio: f64,
+    /// While the page is printed: what its canvas shows of the map. A canvas of the graphics device
+    /// is blank on paper.
+    copy: Option<HtmlCanvasElement>,
     /// Theme named by the root element, and its colour between two maps.
     ground: RefCell<Option<(String, [u8; 3])>>,
 }
@@ -164,6 +167,31 @@ impl Canvases {
             }
         }
         Ok(any)
+    }
+
+    /// Puts a copy of the map over its canvas.
+    pub fn copy_map(&mut self) {
+        self.drop_copy();
+        let Some(map) = &self.slots[CanvasSlot::Map as usize] else {
+            return;
+        };
+        let copy = map.element.clone_node().ok();
+        self.copy = copy.and_then(|copy| copy.dyn_into::<HtmlCanvasElement>().ok());
+        let Some(copy) = &self.copy else { return };
+        let context = copy.get_context("2d").ok().flatten();
+        if let Some(context) = context.and_then(|it| it.dyn_into::<CanvasRenderingContext2d>().ok())
+        {
+            // A canvas without extent is refused: then there is nothing to copy.
+            let _ = context.draw_image_with_html_canvas_element(&map.element, 0.0, 0.0);
+        }
+        let _ = map.element.after_with_node_1(copy);
+    }
+
+    /// Takes it away.
+    pub fn drop_copy(&mut self) {
+        if let Some(copy) = self.copy.take() {
+            copy.remove();
+        }
     }
 
     /// Size in device pixels, if there is such a canvas and it has one.

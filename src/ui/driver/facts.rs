@@ -95,11 +95,12 @@ impl Facts {
 
     /// The hand rests.
     pub fn rest(&mut self, engine: &mut Drawer, dirty: bool) {
-        if let Some((key, _)) = self.present()
+        if let Some((key, loaded)) = self.present()
             && self.asked.as_ref() != Some(&key)
             && !*self.open.borrow()
         {
-            self.ask_summary(key);
+            let head = key.1.head(loaded.layer.heads);
+            self.ask_summary(key, head);
         }
         if self.want_drawn && !dirty {
             self.want_drawn = false;
@@ -121,8 +122,15 @@ impl Facts {
         Some(((loaded.layer.id, scene), loaded))
     }
 
-    fn ask_summary(&mut self, key: Key) {
+    /// Whether the facts on the page are of this picture.
+    fn is_known(&self, key: &Key) -> bool {
+        self.asked.as_ref() == Some(key) && !*self.open.borrow()
+    }
+
+    fn ask_summary(&mut self, key: Key, head: usize) {
         let (id, scene) = key.clone();
+        // Before the facts: the cell that they are about is explained as soon as they are there.
+        let _ = self.parts(id, head);
         self.asked = Some(key);
         *self.open.borrow_mut() = true;
         let (state, calculator, open) = (self.state, self.calculator.clone(), self.open.clone());
@@ -143,7 +151,8 @@ impl Facts {
         });
     }
 
-    /// Computes the cell under the pointer, or the locked one.
+    /// Computes the cell that is explained: the one under the pointer, the locked one, or the one
+    /// that the sentence is about.
     pub fn cell(&mut self) {
         let numbers = self.numbers();
         let old = self.state.cell.get_untracked();
@@ -173,7 +182,20 @@ impl Facts {
             .hover
             .get_untracked()
             .map(|(i, j)| (i as usize, j as usize));
-        let (row, col) = hovered.or(locked)?;
+        let (row, col) = if let Some(chosen) = hovered.or(locked) {
+            chosen
+        } else {
+            let spoken = self.state.spoken.get_untracked()?;
+            let cell = (spoken.row, spoken.col);
+            // As the sentence, it follows when the hand rests.
+            let shown = self.state.cell.get_untracked();
+            if !self.is_known(&(id, scene.clone()))
+                && shown.as_ref().is_some_and(|c| (c.row, c.col) == cell)
+            {
+                return shown;
+            }
+            cell
+        };
         if row >= layer.seq_len || col >= layer.seq_len {
             return None;
         }
@@ -228,7 +250,8 @@ impl Facts {
         let (calculator, slot) = (self.calculator.clone(), self.parts.clone());
         let rested = self.state.rested;
         spawn_local(async move {
-            let (answer, blobs) = calculator.ask(Ask::Head { id, head }, Vec::new()).await;
+            let ask = Ask::Head { id, head };
+            let (answer, blobs) = calculator.ask_later(ask, Vec::new()).await;
             let ([q, k], Answer::Done) = (blobs.as_slice(), answer) else {
                 return;
             };

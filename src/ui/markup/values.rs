@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use leptos::prelude::document;
 use web_sys::{Event, Node};
 
-use super::{View, Words, append, follow_text, follow_view, group};
+use super::{View, Words, append, append_text, follow_text, follow_view, group};
 
 /// What [`View::bind`] takes.
 pub trait Bound {
@@ -171,10 +170,3 @@ macro_rules! texts {
 }
 
 texts!(&'static str, String, u32, usize);
-
-fn append_text(words: &Words, parent: &Node) {
-    append(
-        parent,
-        &document().create_text_node(words.as_deref().unwrap_or_default()),
-    );
-}
