@@ -68,6 +68,7 @@ fn use_gpu(state: AppState, engine: GpuEngine) {
     engine.on_loss(at_once);
     let capabilities = engine.capabilities().clone();
     swap(|| Drawer::Gpu(Box::new(engine)));
+    state.tell(is_no_engine, Vec::new());
     with(|driver| {
         driver.engines.since = now();
         if let Some(Drawer::Gpu(engine)) = &mut driver.engine {
@@ -91,6 +92,10 @@ fn use_cpu(state: AppState, why: EngineError) {
     state.engine.set(EngineState::Cpu(why, again));
 }
 
+fn is_no_engine(problem: &Problem) -> bool {
+    matches!(problem, Problem::Engine(EngineError::NoCpu(_)))
+}
+
 fn recovery() -> Recovery {
     with(|driver| driver.engines.recovery).unwrap_or_default()
 }
@@ -100,8 +105,7 @@ pub fn lose(state: AppState, why: EngineError) {
     if matches!(why, EngineError::NoCpu(_)) {
         // Neither draws any more: that is said where it is seen.
         with(|driver| driver.engine = None);
-        let problem = Problem::Engine(why.clone());
-        state.tell(|_| false, vec![problem]);
+        state.tell(is_no_engine, vec![Problem::Engine(why.clone())]);
         state.engine.set(EngineState::Cpu(why, Again::Nobody));
         return;
     }
@@ -130,6 +134,14 @@ fn retry_later(state: AppState, recovery: Recovery) {
         },
         Duration::from_millis(ms.into()),
     );
+}
+
+/// The reader asks for an engine again where there is none.
+pub fn retry_cpu() {
+    if let Some(state) = with(|driver| driver.state) {
+        state.tell(is_no_engine, Vec::new());
+        retry(state);
+    }
 }
 
 /// The reader asks for the device again.
