@@ -71,6 +71,7 @@ pub fn engine_sentence(error: &EngineError, lang: Lang) -> String {
                 ("allowed", &allowed.to_string()),
             ],
         ),
+        EngineError::NoCanvas(why) => words::NO_CANVAS.fill(lang, &[("why", why)]),
         EngineError::EmptyCanvas => words::EMPTY_CANVAS.pick(lang).to_owned(),
         EngineError::Invalid(why) => words::INVALID.fill(lang, &[("why", why)]),
     }
@@ -87,6 +88,7 @@ pub fn short_reason(error: &EngineError, lang: Lang) -> &'static str {
         EngineError::DeviceLost(_) => words::SHORT_LOST,
         EngineError::Stalled => words::SHORT_STALLED,
         EngineError::TooLarge { .. } => words::SHORT_TOO_LARGE,
+        EngineError::NoCanvas(_) => words::SHORT_NO_CANVAS,
         EngineError::EmptyCanvas => words::SHORT_NO_ROOM,
         EngineError::Invalid(_) => words::SHORT_INVALID,
     }

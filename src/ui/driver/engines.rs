@@ -6,6 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::canvases::tried;
 use super::drawer::Drawer;
 use super::remote::Remote;
 use super::{at_once, now, wake, with};
@@ -67,7 +68,19 @@ fn is_newest(attempt: Option<u32>) -> bool {
 fn use_gpu(state: AppState, engine: GpuEngine) {
     engine.on_loss(at_once);
     let capabilities = engine.capabilities().clone();
-    swap(|| Drawer::Gpu(Box::new(engine)));
+    let mut drawer = Drawer::Gpu(Box::new(engine));
+    // The CPU's picture stays unless there will be another.
+    if with(|driver| driver.engine.is_some()) == Some(true)
+        && let Err(why) = tried(&mut drawer)
+    {
+        use_cpu(state, why);
+        return;
+    }
+    swap(|| drawer);
+    if let Some(why) = with(|driver| driver.canvases.take_failure()).flatten() {
+        lose(state, why);
+        return;
+    }
     state.tell(is_no_engine, Vec::new());
     with(|driver| {
         driver.engines.since = now();
@@ -178,6 +191,7 @@ fn swap(make: impl FnOnce() -> Drawer) {
         if let Some(engine) = &mut driver.engine {
             driver.canvases.attach_all(engine);
         }
+        driver.tell_drawn();
         driver.beat.restart(now());
         old
     });

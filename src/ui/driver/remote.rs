@@ -35,6 +35,8 @@ struct Inner {
     client: Client,
     wire: Wire<false>,
     canvases: [Option<HtmlCanvasElement>; 3],
+    /// Which of them have a picture.
+    drawn: [bool; 3],
     targets: Targets,
     /// Number of the newest Frame, and the Frame.
     newest: u64,
@@ -86,7 +88,14 @@ impl Remote {
 
     /// Puts the pictures of `slot` on a canvas that has no other context.
     pub fn attach_canvas(&self, slot: Slot, canvas: HtmlCanvasElement) {
-        self.inner.borrow_mut().canvases[slot as usize] = Some(canvas);
+        let mut inner = self.inner.borrow_mut();
+        inner.canvases[slot as usize] = Some(canvas);
+        inner.drawn[slot as usize] = false;
+    }
+
+    /// Whether there is a picture of `slot` on its canvas.
+    pub fn has_drawn(&self, slot: Slot) -> bool {
+        self.inner.borrow().drawn[slot as usize]
     }
 
     /// Draws `slot` no more.
@@ -220,9 +229,15 @@ impl Inner {
             frame: number,
             ..drawn.report
         };
-        for (canvas, picture) in self.canvases.iter().zip(&drawn.pictures) {
+        let places = self.canvases.iter().zip(&mut self.drawn);
+        for ((canvas, there), picture) in places.zip(&drawn.pictures) {
             if let (Some(canvas), Some(picture)) = (canvas, picture) {
-                put(canvas, picture);
+                if put(canvas, picture).is_some() {
+                    *there = true;
+                } else {
+                    let why = "the browser gives it no canvas to draw on";
+                    self.gone = Some(EngineError::NoCpu(why.to_owned()));
+                }
             }
         }
     }
@@ -251,20 +266,17 @@ fn no_map() -> EngineError {
     EngineError::Invalid("no map was drawn yet".to_owned())
 }
 
-/// A picture on its canvas. The size of the canvas follows that of the picture, so that the last one
-/// stays until the next is there.
-fn put(canvas: &HtmlCanvasElement, picture: &Picture) {
+/// A picture on its canvas; `None` when that cannot be drawn to. The size of the canvas follows that
+/// of the picture, so that the last one stays until the next is there.
+fn put(canvas: &HtmlCanvasElement, picture: &Picture) -> Option<()> {
+    let context = canvas.get_context("2d").ok()??;
+    let context = context.dyn_into::<CanvasRenderingContext2d>().ok()?;
     if (canvas.width(), canvas.height()) != (picture.width, picture.height) {
         canvas.set_width(picture.width);
         canvas.set_height(picture.height);
     }
-    let context = canvas.get_context("2d").ok().flatten();
-    let context = context.and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok());
     let image = ImageData::new_with_u8_clamped_array(Clamped(&picture.rgba), picture.width);
-    if let (Some(context), Ok(image)) = (context, image) {
-        // Both are of the same size: nothing is refused.
-        let _ = context.put_image_data(&image, 0.0, 0.0);
-    }
+    context.put_image_data(&image.ok()?, 0.0, 0.0).ok()
 }
 
 impl Engine for Remote {
