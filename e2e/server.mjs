@@ -20,7 +20,7 @@ const TYPES = {
  *
  * `server.fault(path)` may return `{ status }` (answer with it), `{ cut: share }` (a whole answer
  * with only that share of the file), `{ abort: share }` (the connection breaks off there),
- * `{ type }` (a wrong content type) or nothing. `server.paths` lists what was asked for;
+ * `{ type }` (a wrong content type), `{ body }` (other content, as text or bytes) or nothing. `server.paths` lists what was asked for;
  * `server.headers` are sent with every answer.
  * `cors: false` leaves `Access-Control-Allow-Origin` away, `isolated: false` what a frame in a
  * cross-origin isolated page needs. `mounts` are further folders by the
@@ -58,6 +58,7 @@ export async function serve(root, { prefix = '/', cors = true, isolated = true, 
     }
     headers['Content-Type'] = fault.type ?? TYPES[extname(file)] ?? 'application/octet-stream';
     const share = fault.cut ?? fault.abort;
+    if (fault.body !== undefined) bytes = Buffer.from(fault.body);
     const sent = share === undefined ? bytes : bytes.subarray(0, Math.floor(bytes.length * share));
     response.writeHead(200, { ...headers, 'Content-Length': fault.abort === undefined ? sent.length : bytes.length });
     if (fault.abort === undefined) response.end(sent);

@@ -5,6 +5,7 @@ use std::fs;
 
 use attnscope::attention::layer::Input;
 use attnscope::data::case::Case;
+use attnscope::data::minilm::{Hidden, Weights};
 use attnscope::data::safetensors::{ReadError, Tensors};
 use attnscope::data::{folder, minilm};
 use attnscope::scene::Text;
@@ -49,7 +50,9 @@ fn the_first_picture_is_head_8_of_layer_1() {
     let first = minilm::first(&bytes).unwrap();
     let (text, layer, head) = minilm::FIRST;
     let files = minilm::files(text, layer);
-    let preview = minilm::preview(layer, head, &read(&files.hidden), &read(&files.qk)).unwrap();
+    let hidden = Hidden::parse(layer, &read(&files.hidden)).unwrap();
+    let qk = Weights::parse_qk(layer, &read(&files.qk)).unwrap();
+    let preview = minilm::preview(hidden, &qk, head).unwrap();
     assert_eq!(first.layer.input, preview.layer.input);
     assert_eq!(first.layer.preview_of, Some(8));
     assert_eq!((first.tokens, first.text), (preview.tokens, preview.text));
@@ -62,12 +65,85 @@ fn damaged_files_are_refused() {
     assert!(minilm::assemble(2, &x, &qk, &vo).is_err(), "x.1 is no x.2");
     assert!(minilm::assemble(1, &x, &vo, &qk).is_err(), "files swapped");
     assert!(minilm::assemble(1, &x, &qk, &vo[..vo.len() - 1]).is_err());
-    assert!(minilm::preview(1, 12, &x, &qk).is_err());
-    // NaN in the last number of x (float16 0x7e00).
-    let mut nan = x.clone();
-    let end = nan.len();
-    nan[end - 2..].copy_from_slice(&[0x00, 0x7e]);
-    assert!(minilm::assemble(1, &nan, &qk, &vo).is_err());
+    let (hidden, weights) = (Hidden::parse(1, &x), Weights::parse_qk(1, &qk));
+    assert!(minilm::preview(hidden.unwrap(), &weights.unwrap(), 12).is_err());
+}
+
+/// `bytes` with the first `from` replaced by `to` of the same length.
+fn edited(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let at = bytes.windows(from.len()).position(|w| w == from.as_bytes());
+    let mut edited = bytes.to_vec();
+    edited[at.unwrap()..][..to.len()].copy_from_slice(to.as_bytes());
+    edited
+}
+
+/// Each file is read by itself, so whatever is wrong with one is said of this one.
+#[test]
+fn a_file_that_is_damaged_alone_is_the_one_that_is_refused() {
+    fn first(bytes: &[u8]) -> Result<(), ReadError> {
+        minilm::first(bytes).map(drop)
+    }
+    fn hidden(bytes: &[u8]) -> Result<(), ReadError> {
+        Hidden::parse(1, bytes).map(drop)
+    }
+    fn qk(bytes: &[u8]) -> Result<(), ReadError> {
+        Weights::parse_qk(1, bytes).map(drop)
+    }
+    fn vo(bytes: &[u8]) -> Result<(), ReadError> {
+        Weights::parse_vo(1, bytes).map(drop)
+    }
+    type Parse = fn(&[u8]) -> Result<(), ReadError>;
+    let files = minilm::files(Text::Sentence, 1);
+    // The file, its reader, and a shape that has as many numbers but is the wrong one.
+    let kinds: [(&str, Parse, &str, &str); 4] = [
+        (minilm::FIRST_FILE, first, "[24,384]", "[384,24]"),
+        (&files.hidden, hidden, "[24,384]", "[384,24]"),
+        (&files.qk, qk, "[384,384]", "[768,192]"),
+        (&files.vo, vo, "[384,384]", "[768,192]"),
+    ];
+    for (name, parse, shape, wrong) in kinds {
+        let good = read(name);
+        parse(&good).unwrap();
+        let mut nan = good.clone();
+        let end = nan.len();
+        // float16 0x7e00.
+        nan[end - 2..].copy_from_slice(&[0x00, 0x7e]);
+        let mut long = good.clone();
+        long.push(0);
+        let page = b"<!DOCTYPE html><title>Sign in</title>".to_vec();
+        for (what, bad) in [
+            ("nothing", Vec::new()),
+            ("a page to sign in", page),
+            ("cut short", good[..end - 1].to_vec()),
+            ("too long", long),
+            ("not a number", nan),
+            ("another shape", edited(&good, shape, wrong)),
+            ("no JSON", edited(&good, "__metadata__", "__metadata_\"")),
+        ] {
+            assert!(parse(&bad).is_err(), "{name}: {what}");
+        }
+        for (other, _, _, _) in kinds {
+            assert_eq!(
+                parse(&read(other)).is_ok(),
+                name == other,
+                "{name}: {other}"
+            );
+        }
+    }
+    let next = minilm::files(Text::Sentence, 2);
+    assert!(
+        hidden(&read(&next.hidden)).is_err(),
+        "hidden states of another layer"
+    );
+    assert!(
+        qk(&read(&next.qk)).is_err(),
+        "queries and keys of another layer"
+    );
+    assert!(
+        vo(&read(&next.vo)).is_err(),
+        "values and output of another layer"
+    );
 }
 
 #[test]

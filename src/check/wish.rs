@@ -78,7 +78,12 @@ pub async fn parse(name: &str, bytes: &[u8]) -> Result<Case, ReadError> {
                 .ok_or_else(|| ReadError::Missing(input.to_owned()))?;
             for path in paths {
                 match files.get(&path) {
-                    Some(bytes) => all.tensors.extend(Tensors::parse(bytes)?.tensors),
+                    Some(bytes) => {
+                        // A damaged input is not a damaged case.
+                        let named = |why| ReadError::Content(format!("{path}: {why}"));
+                        let file = Tensors::parse(bytes).map_err(named)?;
+                        all.tensors.extend(file.tensors);
+                    }
                     None => missing.push(path),
                 }
             }

@@ -1,5 +1,6 @@
 //! Golden cases and shipped inputs from folders, for native tests and tools.
 
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -86,9 +87,9 @@ pub fn cases(folder: &Path) -> Result<Vec<Case>, FolderError> {
 }
 
 fn read(path: &Path) -> Result<Tensors, ReadError> {
-    let bytes =
-        fs::read(path).map_err(|why| ReadError::Content(format!("{}: {why}", path.display())))?;
-    Tensors::parse(&bytes)
+    let named = |why: &dyn Display| ReadError::Content(format!("{}: {why}", path.display()));
+    let bytes = fs::read(path).map_err(|why| named(&why))?;
+    Tensors::parse(&bytes).map_err(|why| named(&why))
 }
 
 /// The tensors that a case names as `input` (`data/minilm-page.safetensors`), with `tensor` if

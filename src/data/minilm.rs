@@ -22,7 +22,8 @@ pub const FIRST: (Text, u8, usize) = (Text::Sentence, 1, 8);
 pub const FIRST_FILE: &str = "minilm/first.safetensors";
 
 /// The files that one layer of one text needs, relative to the folder of the page's data.
-/// `hidden` and `qk` suffice for [`preview`]; with `vo` [`assemble`] makes the whole layer.
+/// Each is read by itself, so that an error is of its own file. `hidden` and `qk` suffice for
+/// [`preview`]; with `vo` [`whole`] makes the whole layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// Hidden states, tokens and text.
@@ -87,100 +88,144 @@ pub struct Named {
 /// When the file is not what it should be.
 pub fn first(bytes: &[u8]) -> Result<Named, ReadError> {
     let file = Tensors::parse(bytes)?;
-    let x = hidden(&file, "x")?;
+    let x = Hidden::read(&file, "x")?;
     let part = |w: &str, b: &str| linear(&file, w, b, HEAD_DIM);
-    one_head(&file, x, part("w_q", "b_q")?, part("w_k", "b_k")?, FIRST.2)
+    Ok(one_head(
+        x,
+        part("w_q", "b_q")?,
+        part("w_k", "b_k")?,
+        FIRST.2,
+    ))
 }
 
-/// One head of a layer before its values are there: a preview like that of [`first`]. `hidden`
-/// and `qk` are the bytes of these [`Files`], `layer` the number of the layer.
+/// Hidden states of a text: what the file [`Files::hidden`] holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hidden {
+    x: Tensor,
+    tokens: Arc<[String]>,
+    text: String,
+}
+
+impl Hidden {
+    /// Reads the file of layer number `layer`.
+    ///
+    /// # Errors
+    /// When the file is not what it should be.
+    pub fn parse(layer: u8, bytes: &[u8]) -> Result<Self, ReadError> {
+        Self::read(&Tensors::parse(bytes)?, &format!("x.{layer}"))
+    }
+
+    fn read(file: &Tensors, name: &str) -> Result<Self, ReadError> {
+        let x = hidden(file, name)?;
+        let tokens: Vec<String> = serde_json::from_str(file.meta("tokens")?)
+            .map_err(|e| ReadError::Content(format!("metadata tokens: {e}")))?;
+        if tokens.len() != x.shape[0] {
+            return Err(ReadError::Content(format!(
+                "{} tokens for {} rows",
+                tokens.len(),
+                x.shape[0]
+            )));
+        }
+        Ok(Self {
+            x,
+            tokens: tokens.iter().map(|token| super::label(token)).collect(),
+            text: file.meta("text")?.to_owned(),
+        })
+    }
+
+    fn named(self, heads: usize, input: [Option<Linear>; 3], output: Output) -> Named {
+        let [w_q, w_k, w_v] = input;
+        Named {
+            layer: Layer {
+                id: fresh_id(),
+                heads,
+                seq_len: self.x.shape[0],
+                head_dim: HEAD_DIM,
+                input: Input::Hidden {
+                    x: self.x,
+                    w_q,
+                    w_k,
+                    w_v,
+                },
+                output,
+                mask: None,
+                preview_of: None,
+            },
+            tokens: self.tokens,
+            text: self.text,
+        }
+    }
+}
+
+/// Two projections of a layer: what a file of weights holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights([Linear; 2]);
+
+impl Weights {
+    /// Queries and keys of layer number `layer`, from the file [`Files::qk`].
+    ///
+    /// # Errors
+    /// When the file is not what it should be.
+    pub fn parse_qk(layer: u8, bytes: &[u8]) -> Result<Self, ReadError> {
+        Self::parse(layer, bytes, [("w_q", "b_q"), ("w_k", "b_k")])
+    }
+
+    /// Values and output of layer number `layer`, from the file [`Files::vo`].
+    ///
+    /// # Errors
+    /// When the file is not what it should be.
+    pub fn parse_vo(layer: u8, bytes: &[u8]) -> Result<Self, ReadError> {
+        Self::parse(layer, bytes, [("w_v", "b_v"), ("w_o", "b_o")])
+    }
+
+    fn parse(layer: u8, bytes: &[u8], names: [(&str, &str); 2]) -> Result<Self, ReadError> {
+        let file = Tensors::parse(bytes)?;
+        // The files of all layers have the same shapes: only this tells them apart.
+        let is = file.meta("layer")?;
+        if is != layer.to_string() {
+            return Err(ReadError::Content(format!(
+                "metadata layer is {is}, not {layer}"
+            )));
+        }
+        let [first, second] = names.map(|(w, b)| linear(&file, w, b, MODEL_DIM));
+        Ok(Self([first?, second?]))
+    }
+}
+
+/// One head of a layer before its values are there: a preview like that of [`first`].
 ///
 /// # Errors
-/// When a file is not what it should be, or `head` is no head.
-pub fn preview(layer: u8, head: usize, hidden_bytes: &[u8], qk: &[u8]) -> Result<Named, ReadError> {
+/// When `head` is no head.
+pub fn preview(hidden: Hidden, qk: &Weights, head: usize) -> Result<Named, ReadError> {
     if head >= HEADS {
         return Err(ReadError::Content(format!("there is no head {head}")));
     }
-    let file = Tensors::parse(hidden_bytes)?;
-    let weights = Tensors::parse(qk)?;
-    let x = hidden(&file, &format!("x.{layer}"))?;
-    let part = |w: &str, b: &str| {
-        let whole = linear(&weights, w, b, MODEL_DIM)?;
-        Ok(rows_of_head(&whole, head))
-    };
-    one_head(&file, x, part("w_q", "b_q")?, part("w_k", "b_k")?, head)
+    let [w_q, w_k] = qk.0.each_ref().map(|whole| rows_of_head(whole, head));
+    Ok(one_head(hidden, w_q, w_k, head))
+}
+
+/// The whole layer. Each part was held to the same sizes, so that none can disagree with another.
+pub fn whole(hidden: Hidden, qk: Weights, vo: Weights) -> Named {
+    let ([w_q, w_k], [w_v, w_o]) = (qk.0, vo.0);
+    hidden.named(HEADS, [Some(w_q), Some(w_k), Some(w_v)], Output::Full(w_o))
 }
 
 /// The whole layer from the bytes of its three [`Files`].
 ///
 /// # Errors
 /// When a file is not what it should be.
-pub fn assemble(layer: u8, hidden_bytes: &[u8], qk: &[u8], vo: &[u8]) -> Result<Named, ReadError> {
-    let file = Tensors::parse(hidden_bytes)?;
-    let (qk, vo) = (Tensors::parse(qk)?, Tensors::parse(vo)?);
-    let x = hidden(&file, &format!("x.{layer}"))?;
-    let whole = |from: &Tensors, w: &str, b: &str| linear(from, w, b, MODEL_DIM);
-    let layer = Layer {
-        id: fresh_id(),
-        heads: HEADS,
-        seq_len: x.shape[0],
-        head_dim: HEAD_DIM,
-        input: Input::Hidden {
-            x,
-            w_q: Some(whole(&qk, "w_q", "b_q")?),
-            w_k: Some(whole(&qk, "w_k", "b_k")?),
-            w_v: Some(whole(&vo, "w_v", "b_v")?),
-        },
-        output: Output::Full(whole(&vo, "w_o", "b_o")?),
-        mask: None,
-        preview_of: None,
-    };
-    named(&file, layer)
+pub fn assemble(layer: u8, hidden: &[u8], qk: &[u8], vo: &[u8]) -> Result<Named, ReadError> {
+    Ok(whole(
+        Hidden::parse(layer, hidden)?,
+        Weights::parse_qk(layer, qk)?,
+        Weights::parse_vo(layer, vo)?,
+    ))
 }
 
-fn one_head(
-    file: &Tensors,
-    x: Tensor,
-    w_q: Linear,
-    w_k: Linear,
-    head: usize,
-) -> Result<Named, ReadError> {
-    let layer = Layer {
-        id: fresh_id(),
-        heads: 1,
-        seq_len: x.shape[0],
-        head_dim: HEAD_DIM,
-        input: Input::Hidden {
-            x,
-            w_q: Some(w_q),
-            w_k: Some(w_k),
-            w_v: None,
-        },
-        output: Output::Identity,
-        mask: None,
-        preview_of: Some(head),
-    };
-    named(file, layer)
-}
-
-fn named(file: &Tensors, layer: Layer) -> Result<Named, ReadError> {
-    layer
-        .check()
-        .map_err(|misfit| ReadError::Content(misfit.to_string()))?;
-    let tokens: Vec<String> = serde_json::from_str(file.meta("tokens")?)
-        .map_err(|e| ReadError::Content(format!("metadata tokens: {e}")))?;
-    if tokens.len() != layer.seq_len {
-        return Err(ReadError::Content(format!(
-            "{} tokens for {} rows",
-            tokens.len(),
-            layer.seq_len
-        )));
-    }
-    Ok(Named {
-        layer,
-        tokens: tokens.iter().map(|token| super::label(token)).collect(),
-        text: file.meta("text")?.to_owned(),
-    })
+fn one_head(hidden: Hidden, w_q: Linear, w_k: Linear, head: usize) -> Named {
+    let mut named = hidden.named(1, [Some(w_q), Some(w_k), None], Output::Identity);
+    named.layer.preview_of = Some(head);
+    named
 }
 
 /// Hidden states `[L, 384]`, L ≥ 1.

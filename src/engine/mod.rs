@@ -196,6 +196,8 @@ pub enum EngineError {
         /// What the device allows.
         allowed: u64,
     },
+    /// A canvas of the page cannot be drawn to by the device.
+    NoCanvas(String),
     /// A canvas of size zero cannot be drawn to; nothing is wrong.
     EmptyCanvas,
     /// The device reported an error of our making.
@@ -218,6 +220,7 @@ impl fmt::Display for EngineError {
                     "{wanted} elements are needed where the device allows {allowed}"
                 )
             }
+            Self::NoCanvas(why) => write!(f, "a canvas cannot be drawn to: {why}"),
             Self::EmptyCanvas => write!(f, "the canvas has no size"),
             Self::Invalid(what) => write!(f, "the device reported: {what}"),
         }

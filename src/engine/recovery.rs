@@ -1,5 +1,5 @@
-//! When to ask for a graphics device again after one was lost. A browser that lost its graphics
-//! process twice refuses adapters for about two minutes.
+//! When to ask for a graphics device again after one was lost, and when to start a worker again that
+//! stopped. A browser that lost its graphics process twice refuses adapters for about two minutes.
 
 use super::EngineError;
 
@@ -69,6 +69,26 @@ impl Recovery {
     }
 }
 
+/// Further starts of a worker that stops; a long time without trouble starts anew.
+const RESTARTS: u32 = 3;
+
+/// How often a worker has stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Restarts {
+    stops: u32,
+}
+
+impl Restarts {
+    /// A worker that had run for `ms` has stopped. Returns whether to start it again.
+    pub fn stopped(&mut self, ms: f64) -> bool {
+        if ms > f64::from(LATER) {
+            self.stops = 0;
+        }
+        self.stops += 1;
+        self.stops <= RESTARTS
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,5 +128,15 @@ mod tests {
             assert_eq!(recovery.again(&why), Again::Nobody);
         }
         assert_eq!(recovery.again(&EngineError::NoAdapter), Again::Reader);
+    }
+
+    #[test]
+    fn a_worker_that_stops_is_started_three_times() {
+        let mut restarts = Restarts::default();
+        let again = [0.0, 119_000.0, 0.0, 5_000.0, 0.0].map(|ms| restarts.stopped(ms));
+        assert_eq!(again, [true, true, true, false, false]);
+        // Two minutes of work are no trouble.
+        let again = [121_000.0, 0.0, 0.0, 0.0].map(|ms| restarts.stopped(ms));
+        assert_eq!(again, [true, true, true, false]);
     }
 }

@@ -46,12 +46,10 @@ pub fn Board() -> View {
     });
     let pointer = Pointer::new(node);
     let table = RwSignal::new(false);
-    // Before there is a picture nothing is masked, so nothing is hatched.
-    let drawn = memo(move || app.report.with(|report| report.frame > 0));
     view! {
         <Toolbar view=view pointer=pointer table=table />
         <div class="stage" class:has-strip=move || heads.get()>
-            <div class="plot" class:is-drawn=move || drawn.get() node_ref=plot>
+            <div class="plot" node_ref=plot>
                 <p class="axis-title axis-title-k">{t(words::KEY_AXIS)}</p>
                 <p class="axis-title axis-title-q">
                     <span>{t(words::QUERY_AXIS)}</span>
@@ -62,7 +60,8 @@ pub fn Board() -> View {
                     [false, true]
                         .map(|rows| view! { <Axis rows=rows extent=memo(|| paper::EDGE) paper=true /> })
                 })}
-                <div class="map" node_ref=frame>
+                // Where there is no picture nothing is masked, so nothing is hatched.
+                <div class="map" class:is-drawn=move || app.drawn.get().0 node_ref=frame>
                     <span class="hatch"></span>
                     <Keyless />
                     <MapCanvas node=node pointer=pointer />

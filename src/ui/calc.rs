@@ -22,7 +22,7 @@ use self::unit::MadeUnit;
 pub use self::question::{Answer, Ask, Blob};
 
 /// Layers that the calculator keeps; the page shows one at a time and may go back to the last.
-const KEPT_LAYERS: usize = 2;
+pub const KEPT_LAYERS: usize = 2;
 /// Numbers of a tensor that travel at once: 4 MB, a few milliseconds.
 pub const PIECE: usize = 1 << 20;
 /// Beyond this L the facts of a whole head would keep the calculator busy for seconds.
@@ -43,12 +43,12 @@ pub struct Calculator {
 
 impl Calculator {
     /// Answers one question.
-    pub fn answer(&mut self, ask: &Ask, blobs: &[Blob]) -> (Answer, Vec<Blob>) {
+    pub fn answer(&mut self, ask: &Ask, blobs: &[Rc<Blob>]) -> (Answer, Vec<Blob>) {
         self.try_answer(ask, blobs)
             .unwrap_or_else(|why| (Answer::Failed(why), Vec::new()))
     }
 
-    fn try_answer(&mut self, ask: &Ask, blobs: &[Blob]) -> Result<(Answer, Vec<Blob>), String> {
+    fn try_answer(&mut self, ask: &Ask, blobs: &[Rc<Blob>]) -> Result<(Answer, Vec<Blob>), String> {
         match ask {
             Ask::Layer { id, scene } => self.take_in(*id, &parsed(scene), blobs),
             Ask::Piece { id, at } => {
@@ -114,7 +114,7 @@ impl Calculator {
         &mut self,
         id: u64,
         scene: &Scene,
-        blobs: &[Blob],
+        blobs: &[Rc<Blob>],
     ) -> Result<(Answer, Vec<Blob>), String> {
         let (layer, answer, out) = match (&scene.source, blobs) {
             (Source::MiniLm { layer, .. }, [hidden, qk, vo]) => {

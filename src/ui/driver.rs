@@ -27,6 +27,7 @@ use self::drawer::Drawer;
 use self::engines::{Engines, lose, probe};
 use self::facts::Facts;
 use super::loader::Loader;
+use super::problem::Problem;
 use super::state::{AppState, LayerState};
 use super::worker::Client;
 use crate::engine::{Engine, EngineError};
@@ -68,7 +69,9 @@ struct Driver {
 
 /// Starts engine, loader and loop for a page that has just been opened.
 pub fn start(state: AppState) {
-    let calculator = Client::default();
+    let calculator = Client::of_calculator(move |why| {
+        state.tell(Problem::is_of_calculator, vec![Problem::Worker(why)]);
+    });
     let loader = Loader::new(state, calculator.clone());
     let biases = KeptBiases::new(calculator.clone());
     DRIVER.with(|slot| {

@@ -12,20 +12,21 @@ use leptos::task::spawn_local;
 use web_sys::AbortController;
 
 use self::fetch::Progress;
-use super::calc::{self, Answer, Ask, PIECE};
+use super::calc::{self, Answer, Ask, Blob, PIECE};
 use super::pieces::pieces;
 use super::problem::Problem;
 use super::state::{AppState, LayerState, LoadedLayer};
 use super::worker::Client;
 use crate::attention::layer::fresh_id;
-use crate::data::{minilm, synthetic};
+use crate::data::minilm::{self, Hidden, Weights};
+use crate::data::synthetic;
 use crate::scene::{Mechanism, Scale, Scene, Source};
 
 /// Folder of the layer data, beside the page.
 const FOLDER: &str = "data";
 
 /// A file that was fetched: name and bytes.
-type File = (String, Rc<Vec<u8>>);
+type File = (String, Rc<Blob>);
 
 /// One loader per page.
 #[derive(Clone)]
@@ -33,6 +34,8 @@ pub struct Loader {
     state: AppState,
     calculator: Client,
     files: Rc<RefCell<Vec<File>>>,
+    /// Files that came and were not what they should be.
+    distrusted: Rc<RefCell<Vec<String>>>,
     run: Rc<Cell<u32>>,
     abort: Rc<RefCell<Option<AbortController>>>,
     /// The source before the one being loaded, to go back to on cancel.
@@ -46,6 +49,7 @@ impl Loader {
             state,
             calculator,
             files: Rc::default(),
+            distrusted: Rc::default(),
             run: Rc::default(),
             abort: Rc::default(),
             settled: Rc::default(),
@@ -75,7 +79,7 @@ impl Loader {
                 Ok(loaded) => {
                     *loader.settled.borrow_mut() = Some((scene.source, scene.projected));
                     loader.state.layer.set(LayerState::Ready(loaded));
-                    loader.state.tell(of_a_file, Vec::new());
+                    loader.state.tell(Problem::is_of_file, Vec::new());
                 }
                 Err(problem) => loader.give_up(problem),
             }
@@ -93,12 +97,25 @@ impl Loader {
         }
     }
 
+    /// Asks once more for a layer that could not be had.
+    pub fn retry(&self) {
+        let failed = |layer: &LayerState| matches!(layer, LayerState::Failed { .. });
+        if self.state.layer.with_untracked(failed) {
+            self.state.tell(Problem::is_of_file, Vec::new());
+            self.load(&self.state.scene.get_untracked());
+        }
+    }
+
     /// The last picture stays; what was said about it is of another Scene.
     fn give_up(&self, problem: Problem) {
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
         self.state.layer.set(LayerState::Failed { previous });
         self.state.summary.set(None);
-        self.state.tell(of_a_file, vec![problem]);
+        if problem.is_of_calculator() {
+            // It may have been said already.
+            self.state.tell(Problem::is_of_calculator, Vec::new());
+        }
+        self.state.tell(Problem::is_of_file, vec![problem]);
     }
 
     fn stop(&self) {
@@ -121,32 +138,29 @@ impl Loader {
             && self.state.layer.with_untracked(|l| l.shown().is_none());
         if may_preview && (text, layer, head) == minilm::FIRST {
             // Missing or damaged, it costs the head start and nothing else.
-            if let Ok(bytes) = self.fetch(minilm::FIRST_FILE, None).await
-                && let Ok(named) = minilm::first(&bytes)
-            {
+            if let Ok((_, named)) = self.fetch(minilm::FIRST_FILE, None, minilm::first).await {
                 self.preview(named, run);
             }
         }
         let names = minilm::files(text, layer);
         let progress = Progress::new(self, run);
-        let hidden = self.fetch(&names.hidden, Some(&progress)).await?;
-        let qk = self.fetch(&names.qk, Some(&progress)).await?;
-        if may_preview && let Ok(named) = minilm::preview(layer, head, &hidden, &qk) {
+        let parse = |bytes: &[u8]| Hidden::parse(layer, bytes);
+        let (x_bytes, hidden) = self.fetch(&names.hidden, Some(&progress), parse).await?;
+        let parse = |bytes: &[u8]| Weights::parse_qk(layer, bytes);
+        let (qk_bytes, qk) = self.fetch(&names.qk, Some(&progress), parse).await?;
+        if may_preview && let Ok(named) = minilm::preview(hidden.clone(), &qk, head) {
             self.preview(named, run);
         }
-        let vo = self.fetch(&names.vo, Some(&progress)).await?;
-        let mut named = minilm::assemble(layer, &hidden, &qk, &vo)
-            .map_err(|e| broken(&names.hidden, &e.to_string()))?;
+        let parse = |bytes: &[u8]| Weights::parse_vo(layer, bytes);
+        let (vo_bytes, vo) = self.fetch(&names.vo, Some(&progress), parse).await?;
+        let mut named = minilm::whole(hidden, qk, vo);
         named.layer = scene.taken(named.layer);
         let loaded = loaded(named);
         let ask = Ask::Layer {
             id: loaded.layer.id,
             scene: scene.to_fragment(),
         };
-        let (calculator, blobs) = (
-            self.calculator.clone(),
-            [hidden, qk, vo].map(|bytes| bytes.to_vec()).to_vec(),
-        );
+        let (calculator, blobs) = (self.calculator.clone(), vec![x_bytes, qk_bytes, vo_bytes]);
         spawn_local(async move {
             // Questions about the layer come later and in order; a failure shows there.
             let _ = calculator.ask_later(ask, blobs).await;
@@ -179,8 +193,8 @@ impl Loader {
         let (answer, blobs) = self.calculator.ask(ask, Vec::new()).await;
         let tokens = match answer {
             Answer::Tokens(tokens) => tokens,
-            Answer::Failed(why) => return Err(broken("synthetic", &why)),
-            _ => return Err(broken("synthetic", "unexpected answer")),
+            Answer::Failed(why) => return Err(Problem::Worker(why)),
+            _ => return Err(Problem::Worker("unexpected answer".to_owned())),
         };
         let seq_len = seq_len.max(1) as usize;
         let mut heads: [Arc<[f32]>; 3] = Default::default();
@@ -193,10 +207,9 @@ impl Loader {
             if !goes_on() {
                 return Err(Problem::LoadCancelled);
             }
-            *tensor = data.ok_or_else(|| broken("synthetic", "numbers are missing"))?;
+            *tensor = data.ok_or_else(|| Problem::Worker("numbers are missing".to_owned()))?;
         }
-        let layer = calc::synthetic_layer(id, seq_len, heads, &blobs)
-            .map_err(|why| broken("synthetic", &why))?;
+        let layer = calc::synthetic_layer(id, seq_len, heads, &blobs).map_err(Problem::Worker)?;
         Ok(LoadedLayer {
             layer: Arc::new(layer),
             tokens: tokens.into(),
@@ -209,13 +222,6 @@ fn loaded(named: minilm::Named) -> LoadedLayer {
         layer: Arc::new(named.layer),
         tokens: named.tokens,
     }
-}
-
-fn of_a_file(problem: &Problem) -> bool {
-    matches!(
-        problem,
-        Problem::FileMissing { .. } | Problem::FileBroken { .. } | Problem::LoadCancelled
-    )
 }
 
 fn broken(file: &str, why: &str) -> Problem {

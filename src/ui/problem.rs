@@ -28,8 +28,29 @@ pub enum Problem {
     LinkWarnings(Vec<(Warning, String)>),
     /// The link was made by a newer version of the page: the version that it claims.
     LinkNewer(String),
-    /// The worker that computes SVDs did not start: rank and sentence are missing.
+    /// The calculator's worker stops again and again: ranks and sentences are missing.
     Worker(String),
     /// Copying to the clipboard was refused; the text to copy by hand.
     Clipboard(String),
+}
+
+impl Problem {
+    /// Whether it is about the files of a layer.
+    pub fn is_of_file(&self) -> bool {
+        matches!(
+            self,
+            Self::FileMissing { .. } | Self::FileBroken { .. } | Self::LoadCancelled
+        )
+    }
+
+    /// Whether it is about the calculator.
+    pub fn is_of_calculator(&self) -> bool {
+        matches!(self, Self::Worker(_))
+    }
+
+    /// Whether the reader can ask for the same once more.
+    pub fn can_be_retried(&self) -> bool {
+        let no_engine = matches!(self, Self::Engine(EngineError::NoCpu(_)));
+        self.is_of_file() || self.is_of_calculator() || no_engine
+    }
 }

@@ -6,6 +6,7 @@ use crate::engine::EngineError;
 use crate::scene::Lang;
 use crate::scene::warning::{Reason, Warning};
 use crate::ui::derived::{Derived, t};
+use crate::ui::driver;
 use crate::ui::markup::{View, each, view};
 use crate::ui::memo::memo;
 use crate::ui::problem::Problem;
@@ -68,6 +69,7 @@ pub fn engine_sentence(error: &EngineError, lang: Lang) -> String {
                 ("allowed", &allowed.to_string()),
             ],
         ),
+        EngineError::NoCanvas(why) => words::NO_CANVAS.fill(lang, &[("why", why)]),
         EngineError::EmptyCanvas => words::EMPTY_CANVAS.pick(lang).to_owned(),
         EngineError::Invalid(why) => words::INVALID.fill(lang, &[("why", why)]),
     }
@@ -84,6 +86,7 @@ pub fn short_reason(error: &EngineError, lang: Lang) -> &'static str {
         EngineError::DeviceLost(_) => words::SHORT_LOST,
         EngineError::Stalled => words::SHORT_STALLED,
         EngineError::TooLarge { .. } => words::SHORT_TOO_LARGE,
+        EngineError::NoCanvas(_) => words::SHORT_NO_CANVAS,
         EngineError::EmptyCanvas => words::SHORT_NO_ROOM,
         EngineError::Invalid(_) => words::SHORT_INVALID,
     }
@@ -107,6 +110,16 @@ pub fn Problems() -> View {
                 _ => None,
             })
         });
+        let retries = memo(move || {
+            app.problems
+                .with(|all| all.get(at).is_some_and(Problem::can_be_retried))
+        });
+        let retry = move |_| {
+            let problem = app.problems.with_untracked(|all| all.get(at).cloned());
+            if let Some(problem) = problem {
+                driver::retry(&problem);
+            }
+        };
         let dismiss = move |_| {
             app.problems.update(|all| {
                 if at < all.len() {
@@ -133,6 +146,14 @@ pub fn Problems() -> View {
                             }
                         })
                 }}
+                <button
+                    type="button"
+                    class="retry menu-button"
+                    hidden=move || !retries.get()
+                    on:click=retry
+                >
+                    {t(words::TRY_AGAIN)}
+                </button>
                 <button
                     type="button"
                     class="icon"

@@ -29,6 +29,8 @@ pub struct AppState {
     pub coarse: RwSignal<Option<(u32, u32)>>,
     /// Small maps on screen have been those of an older Frame for a while.
     pub strip_late: RwSignal<bool>,
+    /// Whether there is a picture on the canvas of the map, and on that of the strip.
+    pub drawn: RwSignal<(bool, bool)>,
     /// Facts of the chosen head for the Scene they were computed from; `None` until the first.
     pub summary: RwSignal<Option<(Scene, Arc<Summary>)>>,
     /// Worked numbers of the cell that is explained.
@@ -60,6 +62,7 @@ impl AppState {
             report: RwSignal::default(),
             coarse: RwSignal::default(),
             strip_late: RwSignal::default(),
+            drawn: RwSignal::default(),
             summary: RwSignal::default(),
             cell: RwSignal::default(),
             spoken: RwSignal::default(),

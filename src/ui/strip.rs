@@ -65,6 +65,7 @@ pub fn Strip(
     view! {
         <div
             class="strip"
+            class:is-drawn=move || app.drawn.get().1
             role="group"
             aria-label=t(words::HEADS)
             // Small maps of an older picture are pale.

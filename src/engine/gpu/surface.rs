@@ -67,7 +67,7 @@ impl Target {
     /// A canvas of the page. It is configured by the first [`Target::resize`].
     ///
     /// # Errors
-    /// [`EngineError::Invalid`] when the canvas gives no WebGPU context or no format.
+    /// [`EngineError::NoCanvas`] when the canvas gives no WebGPU context or no format.
     #[cfg(target_arch = "wasm32")]
     pub fn canvas(
         context: &Context,
@@ -76,10 +76,10 @@ impl Target {
         let surface = context
             .instance
             .create_surface(wgpu::SurfaceTarget::Canvas(canvas))
-            .map_err(|why| EngineError::Invalid(why.to_string()))?;
+            .map_err(|why| EngineError::NoCanvas(why.to_string()))?;
         let mut config = surface
             .get_default_config(&context.adapter, 1, 1)
-            .ok_or_else(|| EngineError::Invalid("the canvas offers no format".into()))?;
+            .ok_or_else(|| EngineError::NoCanvas("it offers no format".into()))?;
         // Colours are sRGB bytes already: no conversion on the way.
         config.format = config.format.remove_srgb_suffix();
         // What is masked is hatched by the page behind it.
@@ -92,7 +92,8 @@ impl Target {
     /// Gives the picture another size in device pixels. Size zero takes the target out of use.
     ///
     /// # Errors
-    /// [`EngineError::TooLarge`] beyond the device's texture size.
+    /// [`EngineError::TooLarge`] beyond the device's texture size, [`EngineError::NoCanvas`] when the
+    /// canvas cannot be drawn to.
     pub fn resize(
         &mut self,
         context: &Context,
@@ -112,6 +113,14 @@ impl Target {
                 }
                 (config.width, config.height) = (width, height);
                 surface.configure(&context.device, config);
+                if !gives_textures(surface) {
+                    // Once more: what was lost in this moment may be there in the next.
+                    surface.configure(&context.device, config);
+                    if !gives_textures(surface) {
+                        (config.width, config.height) = (0, 0);
+                        return Err(EngineError::NoCanvas("it gives no texture".into()));
+                    }
+                }
             }
             Self::Texture(_) => {
                 checked?;
@@ -184,6 +193,12 @@ impl Canvas {
             context.queue.present(surface);
         }
     }
+}
+
+/// Whether the surface can be drawn to: a refused configuration shows only here.
+fn gives_textures(surface: &wgpu::Surface) -> bool {
+    use wgpu::CurrentSurfaceTexture::{Lost, Outdated, Validation};
+    !matches!(surface.get_current_texture(), Lost | Outdated | Validation)
 }
 
 fn check_size(context: &Context, width: u32, height: u32) -> Result<(), EngineError> {

@@ -9,7 +9,7 @@ impl GpuEngine {
     /// Draws `slot` to a canvas of the page from the next [`GpuEngine::resize`] on.
     ///
     /// # Errors
-    /// [`EngineError::Invalid`] when the canvas gives no WebGPU context.
+    /// [`EngineError::NoCanvas`] when the canvas gives no WebGPU context.
     #[cfg(target_arch = "wasm32")]
     pub fn attach_canvas(
         &mut self,
@@ -40,7 +40,8 @@ impl GpuEngine {
     /// picture is drawn by the next `draw` or `idle`.
     ///
     /// # Errors
-    /// [`EngineError::TooLarge`] beyond the device's texture size.
+    /// [`EngineError::TooLarge`] beyond the device's texture size, [`EngineError::NoCanvas`] when the
+    /// canvas cannot be drawn to.
     pub fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
         let before = self.targets[slot as usize].as_ref().map(Target::size);
         if let Some(target) = &mut self.targets[slot as usize] {
@@ -55,6 +56,15 @@ impl GpuEngine {
     /// Draws `slot` no more.
     pub fn detach(&mut self, slot: Slot) {
         self.targets[slot as usize] = None;
+    }
+
+    /// Whether the newest picture of `slot` is on its target.
+    pub fn has_drawn(&self, slot: Slot) -> bool {
+        self.shown.as_ref().is_some_and(|shown| match slot {
+            Slot::Map => shown.done.map_drawn,
+            Slot::Strip => shown.done.strip_drawn,
+            Slot::Output => shown.done.output_drawn,
+        })
     }
 
     fn redraw(&mut self, slot: Slot) {

@@ -7,6 +7,7 @@ use super::drawer::Drawer;
 use super::{now, wake, with};
 use crate::attention::reference::Row;
 use crate::engine::Engine;
+use crate::ui::problem::Problem;
 use crate::ui::state::LayerState;
 use leptos::prelude::*;
 
@@ -26,6 +27,28 @@ pub fn cancel_load() {
     let loader = with(|driver| driver.loader.clone());
     if let Some(loader) = loader {
         loader.cancel();
+    }
+}
+
+/// Asks once more for what this problem is about.
+pub fn retry(problem: &Problem) {
+    if problem.is_of_calculator() {
+        let found = with(|driver| {
+            driver.facts.ask_again();
+            driver.assembler.ask_again();
+            (driver.state, driver.assembler.calculator().clone())
+        });
+        if let Some((state, calculator)) = found {
+            state.tell(Problem::is_of_calculator, Vec::new());
+            calculator.restart();
+            changed();
+            with(|driver| driver.facts.cell());
+        }
+    }
+    if let Problem::Engine(_) = problem {
+        super::engines::retry_cpu();
+    } else if let Some(loader) = with(|driver| driver.loader.clone()) {
+        loader.retry();
     }
 }
 

@@ -60,6 +60,11 @@ impl Assembler {
         &self.calculator
     }
 
+    /// What was asked for and did not come is asked for once more.
+    pub fn ask_again(&self) {
+        self.out.borrow_mut().asked = None;
+    }
+
     /// Whether something is on its way without which there is no Frame.
     pub fn waits(&self) -> bool {
         self.biases.waits() || self.score.borrow().asked.is_some()

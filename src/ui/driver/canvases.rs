@@ -44,6 +44,8 @@ struct Canvas {
     /// Element in device pixels.
     extent: (u32, u32),
     attached: bool,
+    /// Whether there is a picture on it.
+    drawn: bool,
     /// Whether an engine has had it: another kind of context needs another element.
     used: bool,
     observer: ResizeObserver,
@@ -63,6 +65,8 @@ pub struct Canvases {
     /// Whether an element may have another extent than the last time. Measuring makes the browser
     /// lay the page out, so it is not done on every frame.
     moved: bool,
+    /// Why the engine cannot draw to one of them.
+    failure: Option<EngineError>,
     /// Pixel ratio at the last measure.
     ratio: f64,
     /// While the page is printed: what its canvas shows of the map. A canvas of the graphics device
@@ -90,12 +94,13 @@ impl Canvases {
             size: (0, 0),
             extent: (0, 0),
             attached: false,
+            drawn: false,
             used: false,
             observer,
             _seen: seen,
         };
         if let Some(engine) = engine {
-            canvas.open(slot, engine);
+            self.failure = canvas.open(slot, engine).err().or(self.failure.take());
         }
         self.slots[slot as usize] = Some(canvas);
         self.moved = true;
@@ -116,25 +121,46 @@ impl Canvases {
 
     /// An engine has come.
     pub fn attach_all(&mut self, engine: &mut Drawer) {
+        self.failure = None;
         for slot in SLOTS {
             if let Some(canvas) = &mut self.slots[slot as usize] {
                 canvas.size = (0, 0);
-                canvas.open(slot, engine);
+                self.failure = canvas.open(slot, engine).err().or(self.failure.take());
             }
         }
         self.moved = true;
+    }
+
+    /// Why the engine cannot draw to one of the canvases, once.
+    pub fn take_failure(&mut self) -> Option<EngineError> {
+        self.failure.take()
+    }
+
+    /// Whether the map and the strip have a picture: where they have none, nothing is masked.
+    pub fn drawn(&mut self, engine: &Drawer) -> (bool, bool) {
+        let [map, strip] = [CanvasSlot::Map, CanvasSlot::Strip].map(|slot| {
+            self.slots[slot as usize].as_mut().is_some_and(|canvas| {
+                let room = canvas.size.0 > 0 && canvas.size.1 > 0;
+                canvas.drawn = room && (canvas.drawn || engine.has_drawn(slot.into()));
+                canvas.drawn
+            })
+        });
+        (map, strip)
     }
 
     /// Brings the drawing buffers to the size of their elements; returns whether one changed.
     /// `cells` are those of the pictures.
     ///
     /// # Errors
-    /// When the device cannot have a texture of that size.
+    /// When the device cannot have a texture of that size, or cannot draw to a canvas.
     pub fn settle(
         &mut self,
         engine: &mut Drawer,
         cells: Option<Cells>,
     ) -> Result<bool, EngineError> {
+        if let Some(failure) = self.take_failure() {
+            return Err(failure);
+        }
         let ratio = window().device_pixel_ratio();
         let measure = std::mem::take(&mut self.moved) || ratio.to_bits() != self.ratio.to_bits();
         self.ratio = ratio;
@@ -158,6 +184,8 @@ impl Canvases {
             if size != canvas.size && canvas.attached {
                 canvas.size = size;
                 if !cpu {
+                    // Its picture goes with its size.
+                    canvas.drawn = false;
                     // A buffer without extent is an error to Firefox even when nothing is drawn.
                     canvas.element.set_width(size.0.max(1));
                     canvas.element.set_height(size.1.max(1));
@@ -235,8 +263,34 @@ impl Canvases {
     }
 }
 
+/// Whether `engine` can draw to a canvas, tried on one that nobody sees.
+///
+/// # Errors
+/// When it cannot, and why.
+pub fn tried(engine: &mut Drawer) -> Result<(), EngineError> {
+    let made = document().create_element("canvas").ok();
+    let canvas = made.and_then(|made| made.dyn_into::<HtmlCanvasElement>().ok());
+    let canvas = canvas.ok_or_else(|| EngineError::NoCanvas("there is none".to_owned()))?;
+    let opened = open(engine, CanvasSlot::Map, canvas);
+    engine.detach(Slot::Map);
+    opened
+}
+
+/// Gives `engine` a canvas. A device that cannot draw to it shows that only when it gets a size.
+fn open(
+    engine: &mut Drawer,
+    slot: CanvasSlot,
+    canvas: HtmlCanvasElement,
+) -> Result<(), EngineError> {
+    engine.attach_canvas(slot.into(), canvas)?;
+    if !engine.is_cpu() {
+        engine.resize(slot.into(), 1, 1)?;
+    }
+    engine.resize(slot.into(), 0, 0)
+}
+
 impl Canvas {
-    fn open(&mut self, slot: CanvasSlot, engine: &mut Drawer) {
+    fn open(&mut self, slot: CanvasSlot, engine: &mut Drawer) -> Result<(), EngineError> {
         if std::mem::replace(&mut self.used, true)
             && let Ok(fresh) = self.element.clone_node()
             && self.element.replace_with_with_node_1(&fresh).is_ok()
@@ -246,9 +300,10 @@ impl Canvas {
             self.observer.observe(&fresh);
             self.element = fresh;
         }
-        self.attached = engine
-            .attach_canvas(slot.into(), self.element.clone())
-            .is_ok();
+        self.drawn = false;
+        let opened = open(engine, slot, self.element.clone());
+        self.attached = opened.is_ok();
+        opened
     }
 
     /// Extent of the element in device pixels.

@@ -33,7 +33,7 @@ impl Drawer {
     /// Draws `slot` to a canvas from the next [`Drawer::resize`] on.
     ///
     /// # Errors
-    /// When the canvas gives no WebGPU context.
+    /// [`EngineError::NoCanvas`] when the canvas gives no WebGPU context.
     pub fn attach_canvas(
         &mut self,
         slot: Slot,
@@ -44,6 +44,14 @@ impl Drawer {
             Self::Cpu(engine) => engine.attach_canvas(slot, canvas),
         }
         Ok(())
+    }
+
+    /// Whether the newest picture of `slot` is on its canvas.
+    pub fn has_drawn(&self, slot: Slot) -> bool {
+        match self {
+            Self::Gpu(engine) => engine.has_drawn(slot),
+            Self::Cpu(engine) => engine.has_drawn(slot),
+        }
     }
 
     /// Draws `slot` no more.
@@ -57,7 +65,7 @@ impl Drawer {
     /// Gives the picture of `slot` another size.
     ///
     /// # Errors
-    /// When the device has no such texture.
+    /// When the device has no such texture, or cannot draw to the canvas.
     pub fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
         match self {
             Self::Gpu(engine) => engine.resize(slot, width, height)?,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::canvases::tried;
 use super::drawer::Drawer;
 use super::remote::Remote;
 use super::{at_once, now, wake, with};
@@ -67,7 +68,20 @@ fn is_newest(attempt: Option<u32>) -> bool {
 fn use_gpu(state: AppState, engine: GpuEngine) {
     engine.on_loss(at_once);
     let capabilities = engine.capabilities().clone();
-    swap(|| Drawer::Gpu(Box::new(engine)));
+    let mut drawer = Drawer::Gpu(Box::new(engine));
+    // The CPU's picture stays unless there will be another.
+    if with(|driver| driver.engine.is_some()) == Some(true)
+        && let Err(why) = tried(&mut drawer)
+    {
+        use_cpu(state, why);
+        return;
+    }
+    swap(|| drawer);
+    if let Some(why) = with(|driver| driver.canvases.take_failure()).flatten() {
+        lose(state, why);
+        return;
+    }
+    state.tell(is_no_engine, Vec::new());
     with(|driver| {
         driver.engines.since = now();
         if let Some(Drawer::Gpu(engine)) = &mut driver.engine {
@@ -91,6 +105,10 @@ fn use_cpu(state: AppState, why: EngineError) {
     state.engine.set(EngineState::Cpu(why, again));
 }
 
+fn is_no_engine(problem: &Problem) -> bool {
+    matches!(problem, Problem::Engine(EngineError::NoCpu(_)))
+}
+
 fn recovery() -> Recovery {
     with(|driver| driver.engines.recovery).unwrap_or_default()
 }
@@ -100,8 +118,7 @@ pub fn lose(state: AppState, why: EngineError) {
     if matches!(why, EngineError::NoCpu(_)) {
         // Neither draws any more: that is said where it is seen.
         with(|driver| driver.engine = None);
-        let problem = Problem::Engine(why.clone());
-        state.tell(|_| false, vec![problem]);
+        state.tell(is_no_engine, vec![Problem::Engine(why.clone())]);
         state.engine.set(EngineState::Cpu(why, Again::Nobody));
         return;
     }
@@ -130,6 +147,14 @@ fn retry_later(state: AppState, recovery: Recovery) {
         },
         Duration::from_millis(ms.into()),
     );
+}
+
+/// The reader asks for an engine again where there is none.
+pub fn retry_cpu() {
+    if let Some(state) = with(|driver| driver.state) {
+        state.tell(is_no_engine, Vec::new());
+        retry(state);
+    }
 }
 
 /// The reader asks for the device again.
@@ -166,6 +191,7 @@ fn swap(make: impl FnOnce() -> Drawer) {
         if let Some(engine) = &mut driver.engine {
             driver.canvases.attach_all(engine);
         }
+        driver.tell_drawn();
         driver.beat.restart(now());
         old
     });

@@ -85,6 +85,16 @@ impl Facts {
         *self.open.borrow() || self.waits()
     }
 
+    /// What was asked for and did not come is asked for once more.
+    pub fn ask_again(&mut self) {
+        if !*self.open.borrow() {
+            self.asked = None;
+        }
+        self.parts
+            .borrow_mut()
+            .take_if(|(_, parts)| parts.is_none());
+    }
+
     /// Whether there is something to do when the hand rests.
     pub fn waits(&self) -> bool {
         !*self.open.borrow()

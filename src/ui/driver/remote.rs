@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use leptos::task::spawn_local;
+use leptos::task::{spawn_local, tick};
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
@@ -16,8 +16,9 @@ use crate::ui::calc::{self, Answer, Ask, Blob, PIECE};
 use crate::ui::painter::{self, Drawn, Picture};
 use crate::ui::worker::Client;
 
-/// Answers that may fail one after the other before the engine stops asking.
-const PATIENCE: u32 = 3;
+/// Answers that may fail one after the other before the engine stops asking: one, and one for each
+/// further start of the worker.
+const PATIENCE: u32 = 4;
 
 /// The engine.
 pub struct Remote {
@@ -34,6 +35,8 @@ struct Inner {
     client: Client,
     wire: Wire<false>,
     canvases: [Option<HtmlCanvasElement>; 3],
+    /// Which of them have a picture.
+    drawn: [bool; 3],
     targets: Targets,
     /// Number of the newest Frame, and the Frame.
     newest: u64,
@@ -57,11 +60,18 @@ struct Inner {
 impl Remote {
     /// Starts the worker.
     pub fn new() -> Self {
-        let inner = Inner {
-            client: Client::of_painter(),
+        let client = Client::of_painter();
+        let inner = Rc::new(RefCell::new(Inner {
+            client: client.clone(),
             ..Inner::default()
-        };
-        inner.client.release();
+        }));
+        let weak = Rc::downgrade(&inner);
+        client.on_stop(move || {
+            if let Some(shared) = weak.upgrade() {
+                worker_stopped(&shared);
+            }
+        });
+        client.release();
         Self {
             capabilities: Capabilities {
                 backend: "CPU".to_owned(),
@@ -72,13 +82,20 @@ impl Remote {
                 max_seq_len: u32::MAX,
                 looked_at: false,
             },
-            inner: Rc::new(RefCell::new(inner)),
+            inner,
         }
     }
 
     /// Puts the pictures of `slot` on a canvas that has no other context.
     pub fn attach_canvas(&self, slot: Slot, canvas: HtmlCanvasElement) {
-        self.inner.borrow_mut().canvases[slot as usize] = Some(canvas);
+        let mut inner = self.inner.borrow_mut();
+        inner.canvases[slot as usize] = Some(canvas);
+        inner.drawn[slot as usize] = false;
+    }
+
+    /// Whether there is a picture of `slot` on its canvas.
+    pub fn has_drawn(&self, slot: Slot) -> bool {
+        self.inner.borrow().drawn[slot as usize]
     }
 
     /// Draws `slot` no more.
@@ -107,6 +124,18 @@ impl Drop for Remote {
         let mut inner = self.inner.borrow_mut();
         inner.closed = true;
         inner.client.close();
+    }
+}
+
+/// A worker that stopped between two questions: the next one gets the last Frame at once, so that
+/// questions about its map have an answer.
+fn worker_stopped(shared: &Shared) {
+    let mut inner = shared.borrow_mut();
+    // Whoever waits for an answer hears that there is none, and sends all of it again.
+    if inner.open == 0 {
+        inner.forget_worker();
+        drop(inner);
+        send_frame(shared);
     }
 }
 
@@ -141,6 +170,7 @@ fn ask(shared: &Shared, ask: Ask, packed: Option<Packed>, number: u64) {
         if shared.borrow().closed {
             return;
         }
+        let blobs = blobs.into_iter().map(Rc::new).collect();
         let (answer, mut blobs) = client.ask(ask, blobs).await;
         {
             let mut inner = shared.borrow_mut();
@@ -178,7 +208,9 @@ async fn send_large(shared: &Shared, mut packed: Packed) -> Vec<Blob> {
                 let end = tensor.len().min((at + 1) * PIECE);
                 let piece = calc::bytes(&tensor[at * PIECE..end]);
                 // A worker that is gone does not answer the Frame either.
-                let _ = client.ask(Ask::Piece { id, at }, vec![piece]).await;
+                let _ = client
+                    .ask(Ask::Piece { id, at }, vec![Rc::new(piece)])
+                    .await;
             }
         }
     }
@@ -197,20 +229,32 @@ impl Inner {
             frame: number,
             ..drawn.report
         };
-        for (canvas, picture) in self.canvases.iter().zip(&drawn.pictures) {
+        let places = self.canvases.iter().zip(&mut self.drawn);
+        for ((canvas, there), picture) in places.zip(&drawn.pictures) {
             if let (Some(canvas), Some(picture)) = (canvas, picture) {
-                put(canvas, picture);
+                if put(canvas, picture).is_some() {
+                    *there = true;
+                } else {
+                    let why = "the browser gives it no canvas to draw on";
+                    self.gone = Some(EngineError::NoCpu(why.to_owned()));
+                }
             }
         }
     }
 
+    /// The next worker knows nothing of what this one was sent.
+    fn forget_worker(&mut self) {
+        self.wire = Wire::default();
+        self.waiting = self.last.is_some();
+    }
+
     /// The worker is gone, or could not make anything of what it got: everything is sent again, to a
-    /// new one where it is gone.
+    /// new one where it is gone and may be started again.
     fn fail(&mut self, why: String) {
         self.failures += 1;
-        self.wire = Wire::default();
-        self.waiting = self.last.is_some() && self.failures < PATIENCE;
-        if !self.waiting {
+        self.forget_worker();
+        if self.failures >= PATIENCE || self.client.has_given_up() || !self.waiting {
+            self.waiting = false;
             self.gone = Some(EngineError::NoCpu(why));
             (self.more, self.partial, self.finished) = (false, false, self.newest);
             (self.progress, self.strip_waits) = (None, false);
@@ -218,20 +262,21 @@ impl Inner {
     }
 }
 
-/// A picture on its canvas. The size of the canvas follows that of the picture, so that the last one
-/// stays until the next is there.
-fn put(canvas: &HtmlCanvasElement, picture: &Picture) {
+fn no_map() -> EngineError {
+    EngineError::Invalid("no map was drawn yet".to_owned())
+}
+
+/// A picture on its canvas; `None` when that cannot be drawn to. The size of the canvas follows that
+/// of the picture, so that the last one stays until the next is there.
+fn put(canvas: &HtmlCanvasElement, picture: &Picture) -> Option<()> {
+    let context = canvas.get_context("2d").ok()??;
+    let context = context.dyn_into::<CanvasRenderingContext2d>().ok()?;
     if (canvas.width(), canvas.height()) != (picture.width, picture.height) {
         canvas.set_width(picture.width);
         canvas.set_height(picture.height);
     }
-    let context = canvas.get_context("2d").ok().flatten();
-    let context = context.and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok());
     let image = ImageData::new_with_u8_clamped_array(Clamped(&picture.rgba), picture.width);
-    if let (Some(context), Ok(image)) = (context, image) {
-        // Both are of the same size: nothing is refused.
-        let _ = context.put_image_data(&image, 0.0, 0.0);
-    }
+    context.put_image_data(&image.ok()?, 0.0, 0.0).ok()
 }
 
 impl Engine for Remote {
@@ -286,12 +331,27 @@ impl Engine for Remote {
     }
 
     fn read_map(&mut self) -> Local<Result<MapValues, EngineError>> {
-        send_frame(&self.inner);
+        let shared = self.inner.clone();
         let client = self.inner.borrow().client.clone();
         Box::pin(async move {
-            let (_, blobs) = client.ask(Ask::Map, Vec::new()).await;
-            painter::map_of(&blobs)
-                .ok_or_else(|| EngineError::Invalid("no map was drawn yet".to_owned()))
+            loop {
+                send_frame(&shared);
+                // The Frame goes first.
+                tick().await;
+                if shared.borrow().closed {
+                    // A question would start another worker.
+                    return Err(no_map());
+                }
+                let gone = client.gone();
+                let (_, blobs) = client.ask(Ask::Map, Vec::new()).await;
+                if let Some(map) = painter::map_of(&blobs) {
+                    return Ok(map);
+                }
+                // A worker that stopped meanwhile has another after it, unless there were too many.
+                if client.gone() == gone || client.has_given_up() {
+                    return Err(no_map());
+                }
+            }
         })
     }
 

@@ -75,6 +75,10 @@ impl Driver {
         } else if room && !self.beat.is_dirty() && self.beat.rests(now) {
             self.beat.slice(engine.idle());
         }
+        self.tell_drawn();
+        let Some(engine) = self.engine.as_mut() else {
+            return Ok(false);
+        };
         if self.beat.report_due(engine, now) {
             let (report, asked) = (engine.report(), self.beat.engine());
             spawn_local(async move {
@@ -102,6 +106,17 @@ impl Driver {
             state.sigma.set(sigma);
         }
         Ok(self.beat.wants_more(engine) || self.facts.waits())
+    }
+
+    /// Where there is no picture, no cell looks masked.
+    pub(super) fn tell_drawn(&mut self) {
+        let Some(engine) = &self.engine else {
+            return;
+        };
+        let drawn = self.canvases.drawn(engine);
+        if self.state.drawn.get_untracked() != drawn {
+            self.state.drawn.set(drawn);
+        }
     }
 
     /// Marks what is coarse, and small maps that have been old for so long that it can be seen.

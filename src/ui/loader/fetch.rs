@@ -8,32 +8,54 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortController, ReadableStreamDefaultReader, RequestInit, Response};
+use web_sys::{AbortController, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
 use super::{FOLDER, Loader, broken};
+use crate::data::safetensors::ReadError;
+use crate::ui::calc::Blob;
 use crate::ui::problem::Problem;
 use crate::ui::state::LayerState;
 
 impl Loader {
     /// The bytes of a file that was fetched before.
-    fn known(&self, file: &str) -> Option<Rc<Vec<u8>>> {
+    fn known(&self, file: &str) -> Option<Rc<Blob>> {
         let files = self.files.borrow();
         let (_, bytes) = files.iter().find(|(name, _)| name == file)?;
         Some(bytes.clone())
     }
 
-    /// The bytes of one file, fetched once.
-    pub(super) async fn fetch(
+    /// One file, fetched once: its bytes and what `parse` reads from them. Only what could be read is
+    /// kept, and what could not is fetched past the browser's cache the next time.
+    pub(super) async fn fetch<T>(
         &self,
         file: &str,
         progress: Option<&Progress>,
-    ) -> Result<Rc<Vec<u8>>, Problem> {
-        if let Some(bytes) = self.known(file) {
-            return Ok(bytes);
+        parse: impl Fn(&[u8]) -> Result<T, ReadError>,
+    ) -> Result<(Rc<Blob>, T), Problem> {
+        let bytes = match self.known(file) {
+            Some(bytes) => bytes,
+            None => Rc::new(self.answer(file, progress).await?),
+        };
+        let parsed = parse(&bytes).map_err(|why| {
+            self.distrust(file);
+            broken(file, &why.to_string())
+        })?;
+        if self.known(file).is_none() {
+            let kept = (file.to_owned(), bytes.clone());
+            self.files.borrow_mut().push(kept);
+            self.distrusted.borrow_mut().retain(|name| name != file);
         }
+        Ok((bytes, parsed))
+    }
+
+    /// What the server answers for `file`, whatever it is.
+    async fn answer(&self, file: &str, progress: Option<&Progress>) -> Result<Blob, Problem> {
         let abort = AbortController::new().ok();
         let init = RequestInit::new();
         init.set_signal(abort.as_ref().map(AbortController::signal).as_ref());
+        if self.distrusted.borrow().iter().any(|name| name == file) {
+            init.set_cache(RequestCache::Reload);
+        }
         self.abort.borrow_mut().clone_from(&abort);
         let missing = |status| Problem::FileMissing {
             file: file.to_owned(),
@@ -46,16 +68,20 @@ impl Loader {
                 .and_then(|r| r.dyn_into::<Response>().ok())
                 .ok_or_else(|| missing(0))?;
         if !response.ok() {
+            self.distrust(file);
             return Err(missing(response.status()));
         }
-        let bytes = read(&response, progress)
+        read(&response, progress)
             .await
-            .map_err(|_| broken(file, "the connection broke off"))?;
-        let bytes = Rc::new(bytes);
-        self.files
-            .borrow_mut()
-            .push((file.to_owned(), bytes.clone()));
-        Ok(bytes)
+            .map_err(|_| broken(file, "the connection broke off"))
+    }
+
+    /// What the browser may keep of `file` is not the file.
+    fn distrust(&self, file: &str) {
+        let mut distrusted = self.distrusted.borrow_mut();
+        if !distrusted.iter().any(|name| name == file) {
+            distrusted.push(file.to_owned());
+        }
     }
 }
 
@@ -98,7 +124,7 @@ impl Progress {
 }
 
 /// Reads a body piece by piece, so that progress can be shown.
-async fn read(response: &Response, progress: Option<&Progress>) -> Result<Vec<u8>, JsValue> {
+async fn read(response: &Response, progress: Option<&Progress>) -> Result<Blob, JsValue> {
     let length = response
         .headers()
         .get("content-length")

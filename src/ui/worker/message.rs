@@ -1,5 +1,8 @@
 //! What travels between the page and its workers, and a worker's own side.
 
+use std::borrow::Borrow;
+use std::rc::Rc;
+
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
@@ -11,7 +14,10 @@ use crate::ui::calc::{Answer, Ask, Blob, Calculator};
 /// In the calculator's worker: answers until the page is gone. Returns false when this is none.
 pub fn serve() -> bool {
     let mut calculator = Calculator::default();
-    answer_with(move |ask, blobs| calculator.answer(&ask, &blobs))
+    answer_with(move |ask, blobs| {
+        let blobs: Vec<_> = blobs.into_iter().map(Rc::new).collect();
+        calculator.answer(&ask, &blobs)
+    })
 }
 
 /// Answers what the page asks of this worker; returns false when this is none.
@@ -48,11 +54,11 @@ pub(super) fn post(
     send: impl FnOnce(&JsValue, &JsValue) -> Result<(), JsValue>,
     number: u32,
     message: &str,
-    blobs: &[Blob],
+    blobs: &[impl Borrow<Blob>],
 ) -> Result<(), JsValue> {
     let arrays: Array = blobs
         .iter()
-        .map(|blob| Uint8Array::from(blob.as_slice()))
+        .map(|blob| Uint8Array::from(blob.borrow().as_slice()))
         .collect();
     // They are copies of ours already: the other side gets them and not copies of them.
     let buffers: Array = arrays
