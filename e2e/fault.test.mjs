@@ -76,7 +76,6 @@ for (const name of BROWSERS) {
         await page.waitForFunction((ratio) => devicePixelRatio === ratio, {}, deviceScaleFactor);
         const map = await readMap(page);
         assert.deepEqual(map.values, first.values, `pixel ratio ${deviceScaleFactor}`);
-        // Each cell in its colour, up to its edges where the screen has the pixels: the hatch too is sharp.
         await judgePicture(page, 'v=1&m=window&w=2');
       }
       await assertWhole(page, server);
