@@ -15,12 +15,12 @@ const KEYS = [
   'v', 'src', 'm', 'causal', 'conv', 'w', 'left', 'right', 'dil', 'sinks', 'globals', 'inwin', 'scale',
   'reading', 'seg', 'pk', 'pk.shape', 'pk.each', 'pk.seed', 'pv', 'pv.shape', 'pv.each', 'pv.seed', 's',
   's.slope', 's.decay', 's.wave', 's.period', 's.bump', 's.at', 's.width', 's.dense', 's.seed', 'proj', 'pad', 'empty', 'rho', 'r', 'head', 'map', 'rect',
-  'range', 'panel', 'cell', 'lang', 'theme', 'lesson', 'show', 'unknown', '',
+  'range', 'color', 'panel', 'cell', 'lang', 'theme', 'lesson', 'show', 'unknown', '',
 ];
 const VALUES = [
   'sentence.1', 'paragraph.5', 'page.0', 'page.9', 'random.64.7', 'repeated.65536.1', 'local.0.0', 'longrange.99999999999.1',
   'full', 'window', 'cjar', 'distance', 'causal_distance', 'causal_count', 'longformer', 'explicit', 'softmax', 'bias',
-  'product', 'zero', 'mean', 'partial', 'normal', 'xavier', 'sinusoidal', 'onehot', 'weights', 'score', 'auto', 'unit', 'en', 'zh', 'dark', 'all',
+  'product', 'zero', 'mean', 'partial', 'normal', 'xavier', 'sinusoidal', 'onehot', 'weights', 'score', 'auto', 'unit', 'linear', 'sqrt', 'log', 'en', 'zh', 'dark', 'all',
   'none', 'head', 'model', '0', '1', '2', '-1', '7', '24', '511', '65536', '4294967295', '4294967296', '-2147483648',
   '99999999999999999999', '0.5', '-3.25', '1e9', '1e999', '-1e-45', 'NaN', 'inf', '-Infinity', '0.0.24.24', '1.2', '3.3.0.0',
   '4294967295.4294967295.4294967295.4294967295', 'window,rank', ',,', '', ' ', '%', '%2', '%zz', '%00', '%e4%b8%ad',

@@ -68,3 +68,9 @@ export function place(colour, stops) {
   }
   return best;
 }
+
+/** A function from a place in a PNG to its colour, `[red, green, blue]`. */
+export function pixels(png) {
+  const { data, width } = PNG.sync.read(Buffer.from(png));
+  return (x, y) => [...data.subarray((Math.floor(y) * width + Math.floor(x)) * 4).subarray(0, 3)];
+}

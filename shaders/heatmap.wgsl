@@ -15,7 +15,8 @@ struct HeatmapParams {
     // Where `range_given` is 1: the values of the first and the last colour.
     range: vec2<f32>,
     range_given: u32,
-    // 1: an automatic range is made symmetric about 0.
+    // 1: the middle colour is 0. An automatic range is symmetric about it, and magnitudes go both
+    // ways from it; else it begins at 0.
     symmetric: u32,
 }
 
@@ -30,6 +31,17 @@ const STEPS: f32 = 256.0;
 // Whether texels may be smaller than pixels: a constant of the pipeline, because software adapters
 // run both sides of every branch.
 override SHRUNK: bool = false;
+
+// Values of SCALE: how a share of the largest magnitude becomes a share of the colours.
+const SCALE_LINEAR: u32 = 0u;
+const SCALE_SQRT: u32 = 1u;
+const SCALE_LOG: u32 = 2u;
+override SCALE: u32 = SCALE_LINEAR;
+// Where the logarithmic scale begins; smaller shares have the colour of 0.
+const LOG_FLOOR: f32 = 1e-3;
+
+// Ends that are no further apart are one: all values between them count as 0.
+const TINY: f32 = 1e-37;
 
 struct Corner {
     @builtin(position) position: vec4<f32>,
@@ -46,12 +58,12 @@ fn colour_range() -> vec2<f32> {
         return vec2<f32>(0.0, 1.0);
     }
     let most = unordered(value_range[0]);
-    let least = unordered(~value_range[1]);
     if (p.symmetric != 0u) {
+        let least = unordered(~value_range[1]);
         let reach = max(abs(least), abs(most));
         return vec2<f32>(-reach, reach);
     }
-    return vec2<f32>(least, most);
+    return vec2<f32>(0.0, most);
 }
 
 @vertex
@@ -60,10 +72,32 @@ fn vertex(@builtin(vertex_index) index: u32) -> Corner {
     return Corner(vec4<f32>(corner * 2.0 - 1.0, 0.0, 1.0), colour_range());
 }
 
+// `share` of the largest magnitude as a share of the colours, both 0 ..= 1.
+fn scaled(share: f32) -> f32 {
+    if (SCALE == SCALE_SQRT) {
+        return sqrt(share);
+    }
+    if (SCALE == SCALE_LOG) {
+        return 1.0 - log(max(share, LOG_FLOOR)) / log(LOG_FLOOR);
+    }
+    return share;
+}
+
+// Where a value stands in the table, 0 ..= 1.
+fn place(value: f32, ends: vec2<f32>) -> f32 {
+    let reach = ends.y - ends.x;
+    if (SCALE != SCALE_LINEAR && p.symmetric != 0u) {
+        let share = clamp((2.0 * value - ends.x - ends.y) / reach, -1.0, 1.0);
+        return 0.5 + 0.5 * sign(share) * scaled(abs(share));
+    }
+    return scaled(clamp((value - ends.x) / reach, 0.0, 1.0));
+}
+
 fn colour(value: f32, ends: vec2<f32>) -> vec3<f32> {
-    var t = 0.5;
-    if (ends.y > ends.x) {
-        t = clamp((value - ends.x) / (ends.y - ends.x), 0.0, 1.0);
+    // Between nothing and nothing all is 0.
+    var t = 0.5 * f32(p.symmetric);
+    if (ends.y - ends.x > TINY) {
+        t = place(value, ends);
     }
     let packed = table[p.table + u32(min(t * STEPS, STEPS - 1.0))];
     return unpack4x8unorm(packed).xyz;

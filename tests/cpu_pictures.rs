@@ -11,7 +11,7 @@ use attnscope::engine::cpu::engine::{CpuEngine, Targets};
 use attnscope::engine::cpu::paint::Picture;
 use attnscope::engine::gpu::{GpuEngine, Slot};
 use attnscope::engine::{ColorTable, Colors, Engine, Frame, MapValues, Pool, colors};
-use attnscope::scene::{Quantity, Rect};
+use attnscope::scene::{ColorScale, Quantity, Rect};
 use support::{COLORS, frame, output, strip, whole_map};
 
 const SLOTS: [Slot; 3] = [Slot::Map, Slot::Strip, Slot::Output];
@@ -79,6 +79,8 @@ fn judge(what: &str, picture: &Picture, gpu: &[u8], table: ColorTable) -> usize 
 
 /// Case, colours, range, quantity, cells a texel.
 type Shown = (&'static str, ColorTable, Option<(f32, f32)>, Quantity, u32);
+
+const SCALES: [ColorScale; 3] = [ColorScale::Linear, ColorScale::Sqrt, ColorScale::Log];
 
 const SCENES: [Shown; 9] = [
     (
@@ -149,31 +151,34 @@ const SCENES: [Shown; 9] = [
 #[test]
 fn colours_and_marks_are_those_of_the_gpu() {
     let mut gpu = support::engine();
-    for (name, table, range, quantity, per_texel) in SCENES {
+    for (at, (name, table, range, quantity, per_texel)) in SCENES.into_iter().enumerate() {
         let case = case(name);
         let len = case.layer.seq_len as u32;
-        let colors = Colors {
+        let mut frame = frame(&case);
+        let mut map = whole_map(&case.layer, 0, quantity);
+        map.colors = Colors {
             table,
             range,
             ..COLORS
         };
-        let mut frame = frame(&case);
-        let mut map = whole_map(&case.layer, 0, quantity);
-        map.colors = colors;
         (map.texel_rows, map.texel_cols) = (len.div_ceil(per_texel), len.div_ceil(per_texel));
         frame.map = Some(map);
         let mut small = strip(len.min(40));
-        small.colors = Colors {
-            range: None,
-            ..colors
-        };
+        small.colors.table = table;
         frame.strip = Some(small);
         frame.output = Some(output(&case.layer));
         // Larger than the texels, smaller than the texels, and nothing of either evenly.
-        for sizes in [
+        for (n, sizes) in [
             [(170, 233), (130, 61), (90, 81)],
             [(13, 9), (80, 30), (7, 12)],
-        ] {
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let scale = SCALES[(at + n) % 3];
+            frame.map.iter_mut().for_each(|m| m.colors.scale = scale);
+            frame.strip.iter_mut().for_each(|s| s.colors.scale = scale);
+            frame.output.iter_mut().for_each(|o| o.colors.scale = scale);
             let mut pixels = 0;
             let mut borders = 0;
             for (slot, picture, gpu) in both(&mut gpu, &frame, sizes) {
@@ -391,6 +396,160 @@ fn a_change_computes_no_more_than_it_must_and_all_of_it() {
             let wanted = fresh.take_pictures();
             for (drawn, wanted) in drawn.into_iter().zip(wanted) {
                 assert!(drawn.is_none() || drawn == wanted, "{name} {at}");
+            }
+        }
+    }
+}
+
+/// Every pixel of a map with a pixel a cell, of both engines, as its place in the table.
+fn places(gpu: &mut GpuEngine, frame: &Frame) -> [Vec<Option<usize>>; 2] {
+    let map = frame.map.as_ref().expect("a map");
+    let sizes = [(map.texel_cols, map.texel_rows), (0, 0), (0, 0)];
+    let (_, picture, pixels) = both(gpu, frame, sizes).remove(0);
+    let steps = colors::table(map.colors.table);
+    let place = |p: &[u8]| (p[3] > 0).then(|| steps.iter().position(|s| s == &p[..3]).unwrap());
+    let of = |rgba: &[u8]| rgba.chunks_exact(4).map(place).collect();
+    [of(bytemuck::cast_slice(&picture.pixels)), of(&pixels)]
+}
+
+#[test]
+fn equal_weights_are_bright_and_weights_of_0_dark_whatever_the_smallest_is() {
+    let mut gpu = support::engine();
+    let (one, full) = (case("window-distance-0"), case("minilm-sentence-full"));
+    let view = |case: &Case| {
+        let mut frame = frame(case);
+        let mut map = whole_map(&case.layer, 0, Quantity::Weights);
+        map.colors.table = ColorTable::Cividis;
+        frame.map = Some(map);
+        frame
+    };
+    // Every weight is 1; every weight is 1/24.
+    let mut even = view(&full);
+    even.config.scale = 0.0;
+    for (what, frame) in [("1", view(&one)), ("1/24", even)] {
+        for found in places(&mut gpu, &frame) {
+            let seen: Vec<_> = found.into_iter().flatten().collect();
+            assert!(
+                !seen.is_empty() && seen.iter().all(|&at| at == 255),
+                "{what}: {seen:?}"
+            );
+        }
+    }
+    // So steep that all but one weight of a row is 0: beside it there is nothing.
+    let mut steep = view(&full);
+    steep.config.scale = 1e4;
+    let values = support::read(&mut gpu, &steep).values;
+    let len = full.layer.seq_len;
+    let row = (0..len)
+        .find(|i| values[i * len..][..2] == [0.0; 2])
+        .expect("a row that begins with 0");
+    if let Some(map) = &mut steep.map {
+        map.rect = Rect {
+            row: row as u32,
+            col: 0,
+            rows: 1,
+            cols: 2,
+        };
+        (map.texel_rows, map.texel_cols) = (1, 2);
+    }
+    for found in places(&mut gpu, &steep) {
+        assert_eq!(found, [Some(0); 2]);
+    }
+    // Scores that are all equal: 0 is the middle colour, others the end on their side.
+    let mut score = steep;
+    score.config.scale = 0.0;
+    if let Some(map) = &mut score.map {
+        (map.quantity, map.colors.table) = (Quantity::Score, ColorTable::Diverging);
+    }
+    for found in places(&mut gpu, &score) {
+        assert_eq!(found, [Some(128); 2]);
+    }
+}
+
+/// Where a value stands in the table, in steps of 256: 0 at the first colour (the middle one of a
+/// diverging table), the scale's share of the largest magnitude from there.
+fn step(value: f64, (low, high): (f64, f64), table: ColorTable, scale: ColorScale) -> f64 {
+    let curve = |share: f64| match scale {
+        ColorScale::Linear => share,
+        ColorScale::Sqrt => share.sqrt(),
+        // Three decades.
+        ColorScale::Log => (1.0 + share.log10() / 3.0).max(0.0),
+    };
+    if table == ColorTable::Diverging {
+        assert!((low + high).abs() < 1e-12);
+        let size = curve((value / high).abs().min(1.0));
+        128.0 + 128.0 * size.copysign(value)
+    } else {
+        256.0 * curve(((value - low) / (high - low)).clamp(0.0, 1.0))
+    }
+}
+
+/// As [`SCENES`], with how many times steeper the scores are: then weights go from 1 to exactly 0.
+const FORMULAS: [Shown; 6] = {
+    use ColorTable::{Cividis, Diverging};
+    use Quantity::{Score, Weights};
+    let (one, both) = (Some((0.0, 1.0)), Some((-1.0, 1.0)));
+    [
+        ("minilm-sentence-full", Cividis, None, Weights, 1),
+        ("minilm-sentence-full", Cividis, None, Weights, 40),
+        ("minilm-sentence-window", Cividis, one, Weights, 1),
+        ("cjar-in-window-product", Diverging, None, Weights, 1),
+        ("cjar-in-window-product", Diverging, both, Weights, 1),
+        ("cjar-position-bias-seg5", Diverging, None, Score, 1),
+    ]
+};
+
+#[test]
+fn every_scale_is_its_formula_in_both_engines() {
+    let mut gpu = support::engine();
+    for (name, table, range, quantity, steeper) in FORMULAS {
+        let colors = colors::table(table);
+        let case = case(name);
+        let mut frame = frame(&case);
+        frame.config.scale *= f64::from(steeper);
+        for scale in SCALES {
+            let mut map = whole_map(&case.layer, 0, quantity);
+            map.colors = Colors {
+                table,
+                range,
+                scale,
+                ..COLORS
+            };
+            frame.map = Some(map);
+            let found = places(&mut gpu, &frame);
+            for (map, found) in maps(&mut gpu, &frame).into_iter().zip(found) {
+                let seen = map.values.iter().zip(&map.visible);
+                let seen = seen
+                    .filter(|(_, share)| **share > 0.0)
+                    .map(|(v, _)| f64::from(*v));
+                let most = seen.clone().fold(0.0, f64::max);
+                let reach = seen.clone().fold(most, |a, v| a.max(v.abs()));
+                let ends = match (range, table) {
+                    (Some((low, high)), _) => (f64::from(low), f64::from(high)),
+                    (None, ColorTable::Diverging) => (-reach, reach),
+                    (None, _) => (0.0, most),
+                };
+                let mut steps = std::collections::BTreeSet::new();
+                for (at, found) in found.into_iter().enumerate() {
+                    let what = format!("{name} {scale:?} {range:?}, cell {at}");
+                    assert_eq!(found.is_some(), map.visible[at] > 0.0, "{what}");
+                    let Some(found) = found else { continue };
+                    let value = f64::from(map.values[at]);
+                    let want = step(value, ends, table, scale);
+                    let near = [want - 0.02, want + 0.02].map(|at| at.clamp(0.0, 255.0) as usize);
+                    // Neighbours in a table may have one colour.
+                    assert!(
+                        near.iter().any(|&at| colors[at] == colors[found]),
+                        "{what}: {value} is {found}, not {want}"
+                    );
+                    steps.insert(found);
+                }
+                if steeper > 1 {
+                    assert!(seen.clone().any(|v| v == 0.0) && steps.contains(&0));
+                } else {
+                    let count = steps.len();
+                    assert!(count > 20, "{name} {scale:?}: {count} colours");
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ use attnscope::data::folder;
 use attnscope::engine::Frame;
 use attnscope::engine::cpu::engine::Targets;
 use attnscope::engine::cpu::wire::Wire;
-use attnscope::scene::Quantity;
+use attnscope::scene::{ColorScale, Quantity};
 use support::{frame, output, strip, whole_map};
 
 const TARGETS: Targets = Targets {
@@ -30,6 +30,8 @@ fn frames() -> Vec<Frame> {
         if at % 2 != 0 {
             frame.output = Some(output(&case.layer));
             frame.output.as_mut().unwrap().colors.range = Some((-0.25, 1e-9));
+            frame.output.as_mut().unwrap().colors.scale =
+                [ColorScale::Sqrt, ColorScale::Log][at % 4 / 2];
         }
         frames.push(frame);
     }

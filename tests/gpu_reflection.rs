@@ -15,7 +15,7 @@ use attnscope::engine::gpu::kernel::{Bind, HEATMAP_BINDS, Kernel};
 use attnscope::engine::gpu::shaders::{self, Shader};
 use attnscope::engine::gpu::variant::Variant;
 use attnscope::engine::{ColorTable, Pool};
-use attnscope::scene::Quantity;
+use attnscope::scene::{ColorScale, Quantity};
 
 #[path = "../build/wgsl.rs"]
 mod wgsl;
@@ -259,14 +259,14 @@ fn every_override_is_given_and_every_given_one_exists() {
 }
 
 #[test]
-fn the_heatmap_has_the_override_that_it_is_given() {
+fn the_heatmap_has_the_overrides_that_it_is_given() {
     let module = module(shaders::HEATMAP);
     let names: Vec<_> = module
         .overrides
         .iter()
         .filter_map(|(_, o)| o.name.as_deref())
         .collect();
-    assert_eq!(names, ["SHRUNK"]);
+    assert_eq!(names, ["SHRUNK", "SCALE"]);
 }
 
 /// Number of a WGSL constant.
@@ -314,6 +314,16 @@ fn numbers_are_the_same_on_both_sides() {
     }
     let steps = attnscope::engine::colors::STEPS;
     assert!((constant(shaders::HEATMAP, "STEPS") - steps as f64).abs() < 1e-9);
+    let floor = f64::from(attnscope::engine::colors::LOG_FLOOR);
+    assert!((constant(shaders::HEATMAP, "LOG_FLOOR") - floor).abs() < 1e-12);
+    for (name, scale) in [
+        ("SCALE_LINEAR", ColorScale::Linear),
+        ("SCALE_SQRT", ColorScale::Sqrt),
+        ("SCALE_LOG", ColorScale::Log),
+    ] {
+        let number = constant(shaders::HEATMAP, name);
+        assert!((number - f64::from(scale as u32)).abs() < 1e-9, "{name}");
+    }
     assert_eq!(
         [
             ColorTable::Cividis as u32,

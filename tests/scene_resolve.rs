@@ -8,7 +8,9 @@ use attnscope::attention::layer::ScoreBias;
 use attnscope::attention::visibility::Visibility;
 use attnscope::scene::facts::{KeyCount, torch_mask};
 use attnscope::scene::resolve::{Sizes, score_bias, unit};
-use attnscope::scene::{Bias, BiasShape, Convention, Curve, Mechanism, Rect, Scale, Scene};
+use attnscope::scene::{
+    Bias, BiasShape, ColorScale, Convention, Curve, Mechanism, Quantity, Rect, Scale, Scene,
+};
 use proptest::prelude::*;
 
 const MINILM: Sizes = Sizes {
@@ -151,6 +153,27 @@ fn head_rectangle_and_cell_are_those_of_the_layer() {
     scene.view.cell = Some((12, 6));
     assert_eq!(scene.cell(24), Some((12, 6)));
     assert_eq!(scene.cell(12), None);
+}
+
+#[test]
+fn colours_of_long_texts_are_logarithmic_unless_numbers_can_be_negative_or_one_is_chosen() {
+    let mut scene = Scene::default();
+    let scales = |scene: &Scene| [24, 64, 65, 120, 512, 65_536].map(|len| scene.color_scale(len));
+    let [linear, log] = [ColorScale::Linear, ColorScale::Log];
+    assert_eq!(scales(&scene), [linear, linear, log, log, log, log]);
+    // Colours keep their meaning while the window moves.
+    assert_eq!(windowed(Convention::Distance, 0).color_scale(512), log);
+    scene.view.quantity = Quantity::Score;
+    assert_eq!(scales(&scene), [linear; 6]);
+    scene.view.quantity = Quantity::Weights;
+    scene.cjar.reading = Reading::Product;
+    assert_eq!(scene.color_scale(512), log, "CJAR is not chosen");
+    scene.mechanism = Mechanism::Cjar;
+    assert_eq!(scales(&scene), [linear; 6]);
+    for chosen in [linear, ColorScale::Sqrt, log] {
+        scene.view.color = Some(chosen);
+        assert_eq!(scales(&scene), [chosen; 6]);
+    }
 }
 
 fn visibility() -> impl Strategy<Value = Visibility> {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use attnscope::attention::config::Config;
 use attnscope::attention::layer::{Biases, Input, Layer, Output, Tensor};
 use attnscope::engine::{ColorTable, Colors, Frame, MapView, Pool};
-use attnscope::scene::{Quantity, Rect};
+use attnscope::scene::{ColorScale, Quantity, Rect};
 
 /// Colours of everything that is drawn.
 pub const COLORS: Colors = Colors {
     table: ColorTable::Cividis,
     range: None,
+    scale: ColorScale::Linear,
     ground: [255, 255, 255],
 };
 

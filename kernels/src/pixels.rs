@@ -112,6 +112,38 @@ pub struct Scale<'a> {
     pub table: &'a [u32; STEPS],
     /// Values of the first and the last colour.
     pub ends: (f32, f32),
+    /// Whether the middle colour is nothing, and magnitudes go both ways from it.
+    pub signed: bool,
+    /// How the table is spread over the magnitudes.
+    pub curve: Curve,
+}
+
+/// How a share of the largest magnitude becomes a share of the colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Curve {
+    /// As it is.
+    Linear,
+    /// Its square root.
+    Sqrt,
+    /// Its logarithm, from this share on; 0 below.
+    Log(f32),
+}
+
+/// Ends that are no further apart are one: all values between them count as nothing.
+const TINY: f32 = 1e-37;
+
+impl Curve {
+    #[inline]
+    fn of(self, share: f32x8) -> f32x8 {
+        match self {
+            Self::Linear => share,
+            Self::Sqrt => share.sqrt(),
+            Self::Log(floor) => {
+                let above = share.fast_max(f32x8::splat(floor));
+                f32x8::splat(1.0) - above.ln() * f32x8::splat(floor.ln().recip())
+            }
+        }
+    }
 }
 
 impl Scale<'_> {
@@ -131,17 +163,24 @@ pub fn color(scale: &Scale<'_>, values: &[f32], shares: &[f32], colors: &mut [u3
     let table = scale.full();
     let (low, high) = scale.ends;
     let (lowest, reach) = (splat(low), splat(high - low));
-    let wide = high > low;
+    let wide = high - low > TINY;
+    let (middle, zero, one) = (splat(low + high), splat(0.0), splat(1.0));
     let last = splat(STEPS as f32 - 1.0);
     let none = splat(STEPS as f32);
     eight(values, shares, |at, value, share| {
-        let t = if wide {
-            (value - lowest) / reach
-        } else {
-            splat(0.5)
+        let t = match scale.curve {
+            // Between nothing and nothing all is nothing.
+            _ if !wide => splat(if scale.signed { 0.5 } else { 0.0 }),
+            Curve::Linear => (value - lowest) / reach,
+            curve if scale.signed => {
+                let share = (value + value - middle) / reach;
+                let size = curve.of(share.abs().fast_min(one));
+                (size.copysign(share) + one) * splat(0.5)
+            }
+            curve => curve.of(((value - lowest) / reach).fast_max(zero).fast_min(one)),
         };
-        let step = (t * none).fast_max(splat(0.0)).fast_min(last);
-        let place = share.simd_gt(splat(0.0)).select(step, none);
+        let step = (t * none).fast_max(zero).fast_min(last);
+        let place = share.simd_gt(zero).select(step, none);
         // All are whole numbers of the table after this.
         let place = place.fast_trunc_int().to_array();
         for (color, place) in colors[at..].iter_mut().zip(place) {
@@ -182,12 +221,14 @@ mod tests {
                 let scale = Scale {
                     table: &table,
                     ends,
+                    signed: false,
+                    curve: Curve::Linear,
                 };
                 let mut colors = vec![9; count + 3];
                 color(&scale, &values, &shares, &mut colors);
                 for (at, (value, share)) in values.iter().zip(&shares).enumerate() {
                     let t = ((value - ends.0) / (ends.1 - ends.0)).clamp(0.0, 1.0);
-                    let t = if ends.1 > ends.0 { t } else { 0.5 };
+                    let t = if ends.1 > ends.0 { t } else { 0.0 };
                     let want = match share {
                         share if *share > 0.0 => table[((t * 256.0) as usize).min(255)],
                         _ => MASKED,
@@ -195,6 +236,62 @@ mod tests {
                     assert_eq!(colors[at], want, "{at} of {count} in {ends:?}");
                 }
                 assert_eq!(colors[count..], [9; 3], "nothing behind the last one");
+            }
+        }
+    }
+
+    /// The step of the table that shows `value`, in f64.
+    fn wanted(value: f32, (low, high): (f32, f32), signed: bool, curve: Curve) -> f64 {
+        let [value, low, high] = [value, low, high].map(f64::from);
+        let scaled = |share: f64| match curve {
+            Curve::Linear => share,
+            Curve::Sqrt => share.sqrt(),
+            Curve::Log(floor) => (1.0 - share.ln() / f64::from(floor).ln()).max(0.0),
+        };
+        let t = if high - low <= 1e-37 {
+            if signed { 0.5 } else { 0.0 }
+        } else if signed {
+            let half = (high - low) / 2.0;
+            let share = ((value - low.midpoint(high)) / half).clamp(-1.0, 1.0);
+            0.5 + 0.5 * share.signum() * scaled(share.abs())
+        } else {
+            scaled(((value - low) / (high - low)).clamp(0.0, 1.0))
+        };
+        t * 256.0
+    }
+
+    #[test]
+    fn every_curve_is_its_formula_up_to_the_ends_and_at_nothing() {
+        let table: [u32; STEPS] = std::array::from_fn(|at| at as u32);
+        let curves = [
+            Curve::Linear,
+            Curve::Sqrt,
+            Curve::Log(1e-3),
+            Curve::Log(0.1),
+        ];
+        let reaches = [1.0, 0.991, 1.0 / 24.0, 3e-7, 812.5, 1e-36, 1e-38, 0.0];
+        for (curve, signed) in curves.into_iter().flat_map(|c| [(c, false), (c, true)]) {
+            for reach in reaches {
+                let ends = (if signed { -reach } else { 0.0 }, reach);
+                let shares = (0..=1000).map(|at| at as f32 / 1000.0);
+                let small = [1e-9, 1e-5, 0.000_999, 0.001_001, 0.099, 0.101, 1.5, 40.0];
+                let up = shares.chain(small).map(|share| share * reach);
+                let values: Vec<f32> = up.flat_map(|v| [v, -v]).chain([0.0, -0.0]).collect();
+                let mut colors = vec![0; values.len()];
+                let scale = Scale {
+                    table: &table,
+                    ends,
+                    signed,
+                    curve,
+                };
+                color(&scale, &values, &vec![1.0; values.len()], &mut colors);
+                for (value, step) in values.iter().zip(colors) {
+                    let want = wanted(*value, ends, signed, curve);
+                    // A value at the border of two steps may have either.
+                    let near = [want - 1e-3, want + 1e-3].map(|at| at.clamp(0.0, 255.0) as u32);
+                    let what = format!("{value} of {reach}, {curve:?}, signed: {signed}");
+                    assert!(near.contains(&step), "{what}: {step} for {want}");
+                }
             }
         }
     }

@@ -12,12 +12,13 @@ use crate::engine::gpu::readback::Matrix;
 use crate::engine::{
     ColorTable, Colors, Engine, EngineError, Frame, MapValues, MapView, OutputView, Pool,
 };
-use crate::scene::{Quantity, Rect};
+use crate::scene::{ColorScale, Quantity, Rect};
 
 /// Colours where nobody looks at them.
 pub const COLORS: Colors = Colors {
     table: ColorTable::Viridis,
     range: None,
+    scale: ColorScale::Linear,
     ground: [255, 255, 255],
 };
 

@@ -1,6 +1,8 @@
-//! Colour tables of the heatmaps, the same for the shader and for the legend of a page.
+//! Colour tables of the heatmaps, and the values that their colours stand for: the same for the
+//! engines and for the legend of a page.
 
 use super::ColorTable;
+use crate::scene::ColorScale;
 
 /// Colours per table.
 pub const STEPS: usize = 256;
@@ -33,6 +35,44 @@ pub fn packed() -> Vec<u32> {
     .into_iter()
     .flat_map(|t| table(t).map(|[r, g, b]| u32::from_le_bytes([r, g, b, 0])))
     .collect()
+}
+
+/// What a logarithmic scale begins at, as a share of its end: three decades. Smaller magnitudes have
+/// the colour of 0.
+pub const LOG_FLOOR: f32 = 1e-3;
+
+/// The values of the first and the last colour of `table`, for a picture whose smallest and largest
+/// visible values are `found`. What cannot be negative begins at 0, so that dark always means
+/// little; what can be reaches as far on both sides of 0.
+pub fn ends(table: ColorTable, given: Option<(f32, f32)>, found: Option<(f32, f32)>) -> (f32, f32) {
+    match (given, found) {
+        (Some(given), _) => given,
+        (None, None) => (0.0, 1.0),
+        (None, Some((least, most))) if table == ColorTable::Diverging => {
+            let reach = least.abs().max(most.abs());
+            (-reach, reach)
+        }
+        (None, Some((_, most))) => (0.0, most),
+    }
+}
+
+/// Where `value` stands in `table` between `ends`, 0 ..= 1, for the ticks of a legend: the engines
+/// have their own arithmetic.
+pub fn place(table: ColorTable, scale: ColorScale, (low, high): (f64, f64), value: f64) -> f64 {
+    let scaled = |share: f64| match scale {
+        ColorScale::Linear => share,
+        ColorScale::Sqrt => share.sqrt(),
+        ColorScale::Log => {
+            let floor = f64::from(LOG_FLOOR);
+            1.0 - share.max(floor).ln() / floor.ln()
+        }
+    };
+    if table == ColorTable::Diverging {
+        let share = ((2.0 * value - low - high) / (high - low)).clamp(-1.0, 1.0);
+        0.5 + 0.5 * scaled(share.abs()).copysign(share)
+    } else {
+        scaled(((value - low) / (high - low)).clamp(0.0, 1.0))
+    }
 }
 
 #[cfg(test)]

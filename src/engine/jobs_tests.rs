@@ -10,11 +10,12 @@ use crate::engine::done::Done;
 use crate::engine::plan::Plan;
 use crate::engine::sizes::{Allowed, Sizes, StatSizes};
 use crate::engine::{ColorTable, Colors, Frame, MapView, OutputView, Pool, StripView};
-use crate::scene::{Quantity, Rect};
+use crate::scene::{ColorScale, Quantity, Rect};
 
 const COLORS: Colors = Colors {
     table: ColorTable::Viridis,
     range: None,
+    scale: ColorScale::Linear,
     ground: [0; 3],
 };
 

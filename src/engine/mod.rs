@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::attention::config::Config;
 use crate::attention::layer::{Biases, Layer};
 pub use crate::attention::low_rank::{OutFactors, ScoreFactors};
-use crate::scene::{Quantity, Rect};
+use crate::scene::{ColorScale, Quantity, Rect};
 
 /// What is to be seen: the newest Frame wins. Comparing two Frames gives the Plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,8 +107,11 @@ pub struct OutputView {
 pub struct Colors {
     /// Which table.
     pub table: ColorTable,
-    /// `None`: the range of the picture itself (symmetric about 0 for diverging tables).
+    /// `None`: from the picture itself. Sequential tables then begin at 0 and end at its largest
+    /// value; diverging ones reach as far on both sides of 0 as its largest magnitude.
     pub range: Option<(f32, f32)>,
+    /// How the table is spread over the range. Diverging tables are spread from their middle.
+    pub scale: ColorScale,
     /// What lies between two maps of a picture, as sRGB bytes. Masked cells are transparent.
     pub ground: [u8; 3],
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::attention::config::{Config, Reading};
 use crate::attention::layer::{Biases, Layer};
 use crate::engine::{ColorTable, Colors, MapView, OutputView, Pool};
-use crate::scene::{Quantity, Rect};
+use crate::scene::{ColorScale, Quantity, Rect};
 
 /// A tensor without its numbers: only its shape is asked for.
 fn shape(of: &[usize]) -> Tensor {
@@ -30,6 +30,7 @@ fn frame(heads: usize, seq_len: usize, head_dim: usize) -> Frame {
     let colors = Colors {
         table: ColorTable::Viridis,
         range: None,
+        scale: ColorScale::Linear,
         ground: [0; 3],
     };
     Frame {

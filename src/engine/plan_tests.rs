@@ -15,7 +15,7 @@ use crate::attention::layer::{
 use crate::engine::{
     ColorTable, Colors, Frame, MapView, OutFactors, OutputView, Pool, ScoreFactors, StripView,
 };
-use crate::scene::{Quantity, Rect};
+use crate::scene::{ColorScale, Quantity, Rect};
 
 fn tensor(shape: &[usize]) -> Tensor {
     let len = shape.iter().product();
@@ -26,6 +26,7 @@ fn frame() -> Frame {
     let colors = Colors {
         table: ColorTable::Cividis,
         range: None,
+        scale: ColorScale::Linear,
         ground: [0; 3],
     };
     let heads = tensor(&[2, 8, 4]);
@@ -110,7 +111,7 @@ fn check(what: &str, before: &Frame, after: &Frame, wanted: &[Pass]) {
 #[allow(clippy::too_many_lines)] // One line a change: a table reads better whole.
 fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
     type Edit = fn(&mut Frame);
-    let table: [(&str, Edit, Vec<Pass>); 20] = [
+    let table: [(&str, Edit, Vec<Pass>); 21] = [
         ("nothing", |_| {}, vec![]),
         (
             "window",
@@ -203,6 +204,11 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
         (
             "colours",
             |f| f.map.as_mut().unwrap().colors.table = ColorTable::Viridis,
+            vec![DrawMap],
+        ),
+        (
+            "colour scale",
+            |f| f.map.as_mut().unwrap().colors.scale = ColorScale::Log,
             vec![DrawMap],
         ),
         ("map closed", |f| f.map = None, vec![]),

@@ -5,6 +5,7 @@
 pub mod axis;
 pub mod extent;
 pub mod keyless;
+pub mod legend;
 pub mod slider;
 pub mod strip;
 pub mod zoom;

@@ -283,6 +283,12 @@ pub const KEYS: &[Key] = &[
         "colour range: of the picture, or 0 to 1",
         view.range
     ),
+    optional_word!(
+        "color",
+        "auto",
+        "colour scale; auto: log for weights of more than 64 tokens unless they can be negative, else linear",
+        view.color
+    ),
     word!("panel", "side panel", view.panel),
     key!(
         "cell",

@@ -24,7 +24,7 @@ use crate::attention::config::Empty;
 
 pub use cjar::{Bias, BiasShape, Cjar, Curve};
 pub use lang::Lang;
-pub use view::{Panel, Quantity, Range, Rect, View};
+pub use view::{ColorScale, Panel, Quantity, Range, Rect, View};
 
 /// Everything the reader can change and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,8 @@
 //! A Scene meets a layer: choices become the numbers and tensors of SPEC 1–4.
 
-use super::{Bias, BiasShape, Convention, Curve, Mechanism, Rect, Scale, Scene, Window};
+use super::{
+    Bias, BiasShape, ColorScale, Convention, Curve, Mechanism, Quantity, Rect, Scale, Scene, Window,
+};
 use crate::attention::bias;
 use crate::attention::config::{Config, Reading};
 use crate::attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
@@ -26,6 +28,9 @@ impl From<&Layer> for Sizes {
         }
     }
 }
+
+/// Up to so many tokens the weights of a map are told apart by linear colours.
+pub const LINEAR_TOKENS: usize = 64;
 
 /// A dense s has at most so many numbers, H·L²; with more it is left out, and the page says so.
 pub const MAX_DENSE: usize = 4_000_000;
@@ -129,6 +134,31 @@ impl Scene {
                     )
                 })
                 .flatten(),
+        }
+    }
+
+    /// Whether weights can be negative.
+    pub fn is_signed(&self) -> bool {
+        self.mechanism == Mechanism::Cjar && self.cjar.reading.is_signed()
+    }
+
+    /// How colours are spread over the range of a map of so many tokens.
+    pub fn color_scale(&self, seq_len: usize) -> ColorScale {
+        self.view
+            .color
+            .unwrap_or_else(|| self.automatic_scale(seq_len))
+    }
+
+    /// The scale where none is chosen: linear, but logarithmic for the weights of a long text. A row
+    /// shares out 1, so that the usual weight there is a thousandth of the largest. Numbers that can
+    /// be negative stay linear. The window does not matter: colours keep their meaning while it
+    /// moves.
+    pub fn automatic_scale(&self, seq_len: usize) -> ColorScale {
+        let long = seq_len > LINEAR_TOKENS;
+        if long && self.view.quantity == Quantity::Weights && !self.is_signed() {
+            ColorScale::Log
+        } else {
+            ColorScale::Linear
         }
     }
 

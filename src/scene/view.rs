@@ -14,6 +14,9 @@ pub struct View {
     pub rect: Option<Rect>,
     /// How the colour range is found.
     pub range: Range,
+    /// How colours are spread over the range; `None` leaves it to
+    /// [`Scene::color_scale`](super::Scene::color_scale).
+    pub color: Option<ColorScale>,
     /// Which side panel is open.
     pub panel: Panel,
     /// Locked cell (query, key).
@@ -27,6 +30,7 @@ impl Default for View {
             quantity: Quantity::Weights,
             rect: None,
             range: Range::Auto,
+            color: None,
             panel: Panel::Cell,
             cell: None,
         }
@@ -67,6 +71,20 @@ pub enum Range {
     Auto,
     /// 0 to 1 (weights), −1 to 1 (signed weights); scores stay automatic.
     Unit,
+}
+
+/// How colours are spread between the ends of the range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u32)]
+pub enum ColorScale {
+    /// Equal differences look equal.
+    #[default]
+    Linear = 0,
+    /// By the square root of the magnitude: small values come apart, large ones stay apart.
+    Sqrt = 1,
+    /// By the logarithm of the magnitude: equal ratios look equal, down to a floor.
+    Log = 2,
 }
 
 /// The side panels.

@@ -2,8 +2,8 @@
 //! format: a word, once published, stays.
 
 use super::{
-    BiasShape, Control, Convention, LessonId, Mechanism, Panel, Pattern, Quantity, Range, Text,
-    Theme,
+    BiasShape, ColorScale, Control, Convention, LessonId, Mechanism, Panel, Pattern, Quantity,
+    Range, Text, Theme,
 };
 use crate::attention::config::{Empty, Reading};
 
@@ -60,6 +60,7 @@ words! {
     }
     Quantity { Weights = "weights", Score = "score" }
     Range { Auto = "auto", Unit = "unit" }
+    ColorScale { Linear = "linear", Sqrt = "sqrt", Log = "log" }
     Panel { Cell = "cell", Output = "output", Cost = "cost" }
     Theme { Light = "light", Dark = "dark" }
     LessonId {

@@ -28,7 +28,7 @@ impl Sizes {
     }
 
     /// What a source will have once it is there, so that the page can be laid out before.
-    fn expected(source: &Source) -> Self {
+    pub fn expected(source: &Source) -> Self {
         match *source {
             Source::MiniLm { text, .. } => Self {
                 seq_len: match text {

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::scene::{Quantity, Range};
+use crate::scene::words::Word;
+use crate::scene::{ColorScale, Quantity, Range, Scene};
 use crate::ui::controls::choice::{Choice, Item};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::legend::{self, Legend};
@@ -23,9 +24,6 @@ pub fn Toolbar(
     table: RwSignal<bool>,
 ) -> View {
     let app = AppState::get();
-    let lang = Derived::get().lang;
-    let signed = part(app, legend::is_signed);
-    let weights = part(app, |s| s.view.quantity == Quantity::Weights);
     let zoomed = part(app, |s| s.view.rect.is_some());
     let button = move |label: crate::words::Text, sign: &'static str, act: fn(Pointer)| {
         view! {
@@ -57,35 +55,7 @@ pub fn Toolbar(
             </Show>
             <Legend />
             <Show when=move || view.get()>
-                <label class="range-pick">
-                    <span class="visually-hidden">{t(words::RANGE)}</span>
-                    <select
-                        id="range"
-                        disabled=move || !weights.get()
-                        prop:value=move || {
-                            let unit = app.scene.with(|s| s.view.range == Range::Unit);
-                            if unit && weights.get() { "1" } else { "0" }
-                        }
-                        on:change=move |ev| {
-                            let unit = event_target_value(&ev) == "1";
-                            app.change(|s| {
-                                s.view.range = if unit { Range::Unit } else { Range::Auto };
-                            });
-                        }
-                    >
-                        <option value="0">{t(words::RANGE_AUTO)}</option>
-                        <option value="1">
-                            {move || {
-                                let text = if signed.get() {
-                                    words::RANGE_UNIT_SIGNED
-                                } else {
-                                    words::RANGE_UNIT
-                                };
-                                text.pick(lang.get())
-                            }}
-                        </option>
-                    </select>
-                </label>
+                <ColorPick />
             </Show>
             <button
                 type="button"
@@ -113,4 +83,71 @@ pub fn Toolbar(
             </div>
         </div>
     }
+}
+
+/// What the colours are spread over, and how: one choice, in a group for each range.
+#[component(transparent)]
+fn ColorPick() -> View {
+    let app = AppState::get();
+    let lang = Derived::get().lang;
+    let signed = part(app, Scene::is_signed);
+    let weights = part(app, |s| s.view.quantity == Quantity::Weights);
+    let automatic = legend::automatic(app);
+    let chosen = part(app, |s| (s.view.range, s.view.color));
+    let value = move || {
+        let (range, color) = chosen.get();
+        // Scores have no range of their own.
+        let range = if weights.get() { range } else { Range::Auto };
+        option(range, color)
+    };
+    let pick = move |ev: web_sys::Event| {
+        let value = event_target_value(&ev);
+        if let Some((range, color)) = value.split_once(' ') {
+            app.change(|s| {
+                s.view.color = ColorScale::from_word(color);
+                if let Some(range) = Range::from_word(range).filter(|_| weights.get()) {
+                    s.view.range = range;
+                }
+            });
+        }
+    };
+    let options = move |range: Range| {
+        let automatic = view! {
+            <option value=option(range, None)>
+                {move || {
+                    let scale = legend::name(automatic.get()).pick(lang.get());
+                    words::SCALE_AUTO.fill(lang.get(), &[("scale", scale)])
+                }}
+            </option>
+        };
+        let scales = ColorScale::WORDS.iter().map(|&(scale, _)| {
+            let value = option(range, Some(scale));
+            view! { <option value=value>{t(legend::name(scale))}</option> }
+        });
+        std::iter::once(automatic).chain(scales).collect::<View>()
+    };
+    let unit = move || {
+        let text = if signed.get() {
+            words::RANGE_UNIT_SIGNED
+        } else {
+            words::RANGE_UNIT
+        };
+        text.pick(lang.get())
+    };
+    view! {
+        <label class="color-pick">
+            <span class="visually-hidden">{t(words::COLORS)}</span>
+            <select id="colors" prop:value=value on:change=pick>
+                <optgroup label=t(words::RANGE_AUTO)>{options(Range::Auto)}</optgroup>
+                <optgroup label=unit disabled=move || !weights.get()>
+                    {options(Range::Unit)}
+                </optgroup>
+            </select>
+        </label>
+    }
+}
+
+/// A range and a scale as the value of an option.
+fn option(range: Range, color: Option<ColorScale>) -> String {
+    format!("{} {}", range.word(), color.map_or("auto", Word::word))
 }

@@ -46,6 +46,41 @@ fn powered(lang: Lang, value: f64) -> String {
     format!("{digits}\u{00b7}10{}", superscript(exponent as i32))
 }
 
+/// A number of two digits, for what is a bound and not a result: "0.97", "0.00073", "5.1·10⁻⁷".
+pub fn rough(lang: Lang, value: f64) -> String {
+    let exponent = value.abs().log10().floor();
+    if (-4.0..0.0).contains(&exponent) {
+        let text = fixed(lang, value, (1.0 - exponent) as usize);
+        text.strip_suffix('0').map_or(text.clone(), str::to_owned)
+    } else if exponent >= 0.0 {
+        fixed(lang, value, usize::from(exponent < 1.0))
+    } else {
+        weight(lang, value)
+    }
+}
+
+/// A round number of one digit, as short as it is: "0.05", "500", "10⁻⁵", "2·10⁶".
+pub fn round(lang: Lang, value: f64) -> String {
+    let exponent = value.abs().log10();
+    if value == 0.0 || (-3.01..4.0).contains(&exponent) {
+        let decimals = (-exponent - 1e-9).ceil().max(0.0);
+        return fixed(
+            lang,
+            value,
+            if value == 0.0 { 0 } else { decimals as usize },
+        );
+    }
+    // A digit that is a hair below the next power.
+    let exponent = (exponent + 1e-9).floor();
+    let digit = fixed(lang, value / 10f64.powf(exponent), 0);
+    let power = format!("10{}", superscript(exponent as i32));
+    match digit.as_str() {
+        "1" => power,
+        "\u{2212}1" => format!("\u{2212}{power}"),
+        _ => format!("{digit}\u{00b7}{power}"),
+    }
+}
+
 /// A share as a whole percentage; "<1" and ">99" keep the ends honest.
 pub fn percent(lang: Lang, share: f64) -> String {
     let value = share * 100.0;
@@ -128,6 +163,33 @@ mod tests {
         assert_eq!(small(Lang::En, 0.001_387), "0.0014");
         assert_eq!(small(Lang::En, 0.000_87), "8.7·10⁻⁴");
         assert_eq!(small(Lang::En, 0.0), "0.0000");
+    }
+
+    #[test]
+    fn bounds_have_two_digits() {
+        let numbers = [0.001, 0.000_731, 0.01, 0.25, -1.503, 24.04, 0.0, 3.2e-7];
+        let texts = [
+            "0.001",
+            "0.00073",
+            "0.01",
+            "0.25",
+            "−1.5",
+            "24",
+            "0.000",
+            "3.2·10⁻⁷",
+        ];
+        assert_eq!(numbers.map(|value| rough(Lang::En, value)), texts);
+    }
+
+    #[test]
+    fn round_numbers_are_short() {
+        let round = |value| round(Lang::En, value);
+        let numbers = [0.0, 0.2, 0.05, -0.001, 1.0, 20.0, -5000.0];
+        let texts = ["0", "0.2", "0.05", "−0.001", "1", "20", "−5000"];
+        assert_eq!(numbers.map(round), texts);
+        let numbers = [1e-4, 0.000_2, -1e-12, 1e4, -2e6, 0.1 + 0.2, 0.000_5];
+        let texts = ["10⁻⁴", "2·10⁻⁴", "−10⁻¹²", "10⁴", "−2·10⁶", "0.3", "5·10⁻⁴"];
+        assert_eq!(numbers.map(round), texts);
     }
 
     #[test]

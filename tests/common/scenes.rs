@@ -105,14 +105,16 @@ fn view() -> impl Strategy<Value = View> {
         word(),
         proptest::option::of(rect),
         word(),
+        proptest::option::of(word()),
         word(),
         proptest::option::of((whole(), whole())),
     )
-        .prop_map(|(head, quantity, rect, range, panel, cell)| View {
+        .prop_map(|(head, quantity, rect, range, color, panel, cell)| View {
             head,
             quantity,
             rect,
             range,
+            color,
             panel,
             cell,
         })

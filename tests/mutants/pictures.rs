@@ -4,7 +4,8 @@ use attnscope::attention::compare::{Comparison, Tolerance, compare};
 use attnscope::attention::config::Reading;
 use attnscope::attention::visibility::Visibility;
 use attnscope::engine::gpu::{GpuEngine, Slot};
-use attnscope::engine::{ColorTable, Engine, Frame, colors};
+use attnscope::engine::{ColorTable, Engine, Frame, MapView, colors};
+use attnscope::scene::{ColorScale, Quantity};
 
 use crate::support::COLORS;
 use crate::support::recipe::{Auxiliary, Projection, Recipe};
@@ -33,8 +34,50 @@ pub fn pictures() -> Vec<Judge> {
         visibility: window(3, -1),
         ..plain.clone()
     };
+    let even = Recipe {
+        scale: 0.0,
+        ..plain.clone()
+    };
+    // Weights of very different sizes, some of them below every floor.
+    let steep = Recipe {
+        scale: 4.0,
+        ..plain.clone()
+    };
+    let nothing = |table| {
+        move |map: &mut MapView| {
+            (map.quantity, map.colors.table) = (Quantity::Score, table);
+        }
+    };
+    let scaled = |table, scale| {
+        move |map: &mut MapView| {
+            (map.colors.table, map.colors.scale) = (table, scale);
+        }
+    };
+    let (rising, signed_table) = (COLORS.table, ColorTable::Diverging);
     let weights = [
         ("picture", viewed(&plain, |_| {})),
+        ("picture-even", viewed(&even, |_| {})),
+        ("picture-nothing", viewed(&even, nothing(rising))),
+        (
+            "picture-signed-nothing",
+            viewed(&even, nothing(signed_table)),
+        ),
+        (
+            "picture-sqrt",
+            viewed(&steep, scaled(rising, ColorScale::Sqrt)),
+        ),
+        (
+            "picture-log",
+            viewed(&steep, scaled(rising, ColorScale::Log)),
+        ),
+        (
+            "picture-signed-sqrt",
+            viewed(&signed, scaled(signed_table, ColorScale::Sqrt)),
+        ),
+        (
+            "picture-signed-log",
+            viewed(&signed, scaled(signed_table, ColorScale::Log)),
+        ),
         ("picture-masked", viewed(&past, |_| {})),
         (
             "picture-signed",
@@ -115,7 +158,23 @@ fn ends(values: &[f64], table: ColorTable, given: Option<(f32, f32)>) -> (f64, f
     let most = values.iter().copied().fold(f64::MIN, f64::max);
     match table {
         ColorTable::Diverging => (-most.max(-least), most.max(-least)),
-        _ => (least, most),
+        _ => (0.0, most),
+    }
+}
+
+/// Where `value` stands in the table of `view`, 0 ..= 1.
+fn wanted_place(view: &MapView, value: f64, (least, most): (f64, f64)) -> f64 {
+    let curve = |share: f64| match view.colors.scale {
+        ColorScale::Linear => share,
+        ColorScale::Sqrt => share.sqrt(),
+        // Three decades.
+        ColorScale::Log => (1.0 + share.log10() / 3.0).max(0.0),
+    };
+    match view.colors.table {
+        ColorTable::Diverging if most <= least => 0.5,
+        ColorTable::Diverging => 0.5 + 0.5 * curve(value.abs() / most).copysign(value),
+        _ if most <= least => 0.0,
+        _ => curve(((value - least) / (most - least)).clamp(0.0, 1.0)),
     }
 }
 
@@ -129,7 +188,7 @@ fn map_picture(engine: &mut GpuEngine, name: &str, frame: &Frame) -> Comparison 
         .filter(|&at| shares[at] > 0.0)
         .map(|at| values[at])
         .collect();
-    let (least, most) = ends(&visible, view.colors.table, view.colors.range);
+    let ends = ends(&visible, view.colors.table, view.colors.range);
     let size = len as u32 * SIDE;
     let rgba = pixels(engine, Slot::Map, (size, size), frame);
     let pixel = |y: usize, x: usize| &rgba[(y * size as usize + x) * 4..][..4];
@@ -140,7 +199,7 @@ fn map_picture(engine: &mut GpuEngine, name: &str, frame: &Frame) -> Comparison 
         let (y, x) = (i * side, j * side);
         if shares[at] > 0.0 {
             got.push(place(view.colors.table, pixel(y + side / 2, x + side / 2)));
-            return ((values[at] - least) / (most - least)).clamp(0.0, 1.0);
+            return wanted_place(view, values[at], ends);
         }
         got.push(match pixel(y + side / 2, x + side / 2) {
             [0, 0, 0, 0] => 1.0,

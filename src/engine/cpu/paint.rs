@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 
-use attnscope_kernels::pixels::{self, STEPS, Scale};
+use attnscope_kernels::pixels::{self, Curve, STEPS, Scale};
 
 use crate::engine::tiles::Viewport;
 use crate::engine::{ColorTable, Colors, colors};
+use crate::scene::ColorScale;
 
 use super::texels::Texels;
 
@@ -31,6 +32,8 @@ struct Under {
 pub struct Palette {
     table: [u32; STEPS],
     ends: (f32, f32),
+    signed: bool,
+    curve: Curve,
 }
 
 impl Palette {
@@ -39,20 +42,18 @@ impl Palette {
         Self {
             table: colors::table(wanted.table).map(opaque),
             ends: (0.0, 1.0),
+            signed: wanted.table == ColorTable::Diverging,
+            curve: match wanted.scale {
+                ColorScale::Linear => Curve::Linear,
+                ColorScale::Sqrt => Curve::Sqrt,
+                ColorScale::Log => Curve::Log(colors::LOG_FLOOR),
+            },
         }
     }
 
     /// Takes the range `of` a picture, unless one is given.
     pub fn spread(&mut self, wanted: &Colors, of: Option<(f32, f32)>) {
-        self.ends = match (wanted.range, of) {
-            (Some(given), _) => given,
-            (None, None) => (0.0, 1.0),
-            (None, Some((least, most))) if wanted.table == ColorTable::Diverging => {
-                let reach = least.abs().max(most.abs());
-                (-reach, reach)
-            }
-            (None, Some(found)) => found,
-        };
+        self.ends = colors::ends(wanted.table, wanted.range, of);
     }
 }
 
@@ -84,6 +85,8 @@ impl Picture {
         let scale = Scale {
             table: &palette.table,
             ends: palette.ends,
+            signed: palette.signed,
+            curve: palette.curve,
         };
         let mut found = vec![0; cols.max(wide)];
         let (left, top) = (viewport.x as usize, viewport.y as usize);

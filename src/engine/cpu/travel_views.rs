@@ -1,7 +1,7 @@
 //! How the views of a Frame go over a [`Wire`]: what is looked at, and in which colours.
 
 use crate::engine::{ColorTable, Colors, MapView, OutputView, Pool, StripView};
-use crate::scene::{Quantity, Rect};
+use crate::scene::{ColorScale, Quantity, Rect};
 
 use super::wire::Wire;
 
@@ -9,6 +9,7 @@ const QUANTITIES: [Quantity; 2] = [Quantity::Weights, Quantity::Score];
 const COLORS: Colors = Colors {
     table: ColorTable::Cividis,
     range: None,
+    scale: ColorScale::Linear,
     ground: [0; 3],
 };
 
@@ -70,6 +71,7 @@ fn colors<const READ: bool>(w: &mut Wire<READ>, colors: &mut Colors) {
     let Colors {
         table,
         range,
+        scale,
         ground,
     } = colors;
     let tables = [
@@ -82,6 +84,10 @@ fn colors<const READ: bool>(w: &mut Wire<READ>, colors: &mut Colors) {
         w.real(low);
         w.real(high);
     }
+    w.choice(
+        scale,
+        &[ColorScale::Linear, ColorScale::Sqrt, ColorScale::Log],
+    );
     for byte in ground {
         let mut n = u32::from(*byte);
         w.whole(&mut n);

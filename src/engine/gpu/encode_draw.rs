@@ -5,7 +5,7 @@ use crate::engine::sizes::aligned;
 use crate::engine::tiles::{Viewport, output_tiles, strip_tile};
 
 use super::engine::{GpuEngine, Shown};
-use super::heatmap::Tile;
+use super::heatmap::{Look, Tile};
 use super::launch::{Slice, Timed};
 use super::store::Name;
 use super::surface::Slot;
@@ -87,7 +87,12 @@ impl GpuEngine {
         let shrunk = tiles
             .iter()
             .any(|(v, texels, ..)| texels.0 as f32 > v.height || texels.1 as f32 > v.width);
-        self.heatmap.prepare(&self.context, format, shrunk);
+        let look = Look {
+            format,
+            shrunk,
+            scale: colors.scale,
+        };
+        self.heatmap.prepare(&self.context, look);
         let canvas = self.targets[slot as usize]
             .as_ref()
             .and_then(|t| t.acquire(&self.context));

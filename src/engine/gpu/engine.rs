@@ -7,9 +7,10 @@ use crate::engine::needs;
 use crate::engine::plan::{Pass, Plan};
 use crate::engine::sizes::{Sizes, StatSizes};
 use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+use crate::scene::ColorScale;
 
 use super::context::{Context, Options};
-use super::heatmap::Heatmap;
+use super::heatmap::{Heatmap, Look};
 use super::kernel::{Kernel, Kernels};
 use super::launch::Launcher;
 use super::store::{Name, Store};
@@ -133,8 +134,9 @@ impl GpuEngine {
         self.context.troubles.on_loss(tell);
     }
 
-    /// Makes the pipelines of the first picture before its numbers are there.
-    pub fn warm_up(&mut self) {
+    /// Makes the pipelines of the first picture, which has colours of this `scale`, before its numbers
+    /// are there.
+    pub fn warm_up(&mut self, scale: ColorScale) {
         // The map is whole then.
         let whole = Variant {
             kept: true,
@@ -144,7 +146,12 @@ impl GpuEngine {
             self.need(kernel, whole);
         }
         if let Some(target) = &self.targets[Slot::Map as usize] {
-            self.heatmap.prepare(&self.context, target.format(), false);
+            let look = Look {
+                format: target.format(),
+                shrunk: false,
+                scale,
+            };
+            self.heatmap.prepare(&self.context, look);
         }
     }
 

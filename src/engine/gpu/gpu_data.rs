@@ -197,6 +197,6 @@ pub struct HeatmapParams {
     pub range: [f32; 2],
     /// 1 when `range` holds, 0 when the range comes from the picture.
     pub range_given: u32,
-    /// 1: an automatic range is made symmetric about 0.
+    /// 1: the middle colour is 0, and an automatic range symmetric about it; 0: it begins at 0.
     pub symmetric: u32,
 }

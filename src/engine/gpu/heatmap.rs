@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::engine::tiles::Viewport;
 use crate::engine::{ColorTable, Colors, colors};
+use crate::scene::ColorScale;
 
 use super::context::Context;
 use super::gpu_data::HeatmapParams;
@@ -33,12 +34,22 @@ impl Tile<'_> {
     }
 }
 
-/// Pipelines by target format, and the colour tables.
+/// What a pipeline is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Look {
+    /// Format of the target.
+    pub format: wgpu::TextureFormat,
+    /// `SHRUNK`: texels may be smaller than pixels.
+    pub shrunk: bool,
+    /// `SCALE`.
+    pub scale: ColorScale,
+}
+
+/// Pipelines, and the colour tables.
 #[derive(Debug)]
 pub struct Heatmap {
     layout: wgpu::BindGroupLayout,
-    /// By target format and `SHRUNK`.
-    pipelines: HashMap<(wgpu::TextureFormat, bool), wgpu::RenderPipeline>,
+    pipelines: HashMap<Look, wgpu::RenderPipeline>,
     tables: wgpu::Buffer,
     replaced: Option<String>,
 }
@@ -68,10 +79,9 @@ impl Heatmap {
         }
     }
 
-    /// Makes the pipeline for a target format, unless it is there. `shrunk`: texels may be smaller
-    /// than pixels.
-    pub fn prepare(&mut self, context: &Context, format: wgpu::TextureFormat, shrunk: bool) {
-        if self.pipelines.contains_key(&(format, shrunk)) {
+    /// Makes the pipeline for `look`, unless it is there.
+    pub fn prepare(&mut self, context: &Context, look: Look) {
+        if self.pipelines.contains_key(&look) {
             return;
         }
         let device = &context.device;
@@ -104,15 +114,18 @@ impl Heatmap {
                 module: &module,
                 entry_point: Some("fragment"),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &[("SHRUNK", f64::from(u8::from(shrunk)))],
+                    constants: &[
+                        ("SHRUNK", f64::from(u8::from(look.shrunk))),
+                        ("SCALE", f64::from(look.scale as u32)),
+                    ],
                     ..wgpu::PipelineCompilationOptions::default()
                 },
-                targets: &[Some(format.into())],
+                targets: &[Some(look.format.into())],
             }),
             multiview_mask: None,
             cache: None,
         });
-        self.pipelines.insert((format, shrunk), pipeline);
+        self.pipelines.insert(look, pipeline);
     }
 
     /// Puts other WGSL in the place of the right one, or (`None`) the right one back: for negative
@@ -132,8 +145,12 @@ impl Heatmap {
         colors: &Colors,
         tiles: &[Tile<'_>],
     ) {
-        let shrunk = tiles.iter().any(Tile::is_shrunk);
-        let Some(pipeline) = self.pipelines.get(&(format, shrunk)) else {
+        let look = Look {
+            format,
+            shrunk: tiles.iter().any(Tile::is_shrunk),
+            scale: colors.scale,
+        };
+        let Some(pipeline) = self.pipelines.get(&look) else {
             return;
         };
         let groups: Vec<_> = tiles

@@ -146,7 +146,7 @@ impl Assembler {
         Some(OutputView {
             texel_rows,
             texel_cols,
-            colors: colors(ColorTable::Diverging, None, canvases),
+            colors: colors(ColorTable::Diverging, canvases),
         })
     }
 

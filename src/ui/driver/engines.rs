@@ -13,6 +13,7 @@ use super::{at_once, now, wake, with};
 use crate::engine::gpu::{GpuEngine, Options};
 use crate::engine::recovery::{Again, Recovery};
 use crate::engine::{Engine, EngineError};
+use crate::ui::derived::Sizes;
 use crate::ui::problem::Problem;
 use crate::ui::state::{AppState, EngineState};
 
@@ -82,10 +83,14 @@ fn use_gpu(state: AppState, engine: GpuEngine) {
         return;
     }
     state.tell(is_no_engine, Vec::new());
+    let scale = state.scene.with_untracked(|scene| {
+        let sizes = Sizes::expected(&scene.source);
+        scene.color_scale(sizes.seq_len as usize)
+    });
     with(|driver| {
         driver.engines.since = now();
         if let Some(Drawer::Gpu(engine)) = &mut driver.engine {
-            engine.warm_up();
+            engine.warm_up(scale);
         }
     });
     state.engine.set(EngineState::Gpu(capabilities));

@@ -4,7 +4,8 @@ use super::canvases::{CanvasSlot, Canvases};
 use crate::engine::{ColorTable, Colors, MapView, Pool, StripView};
 use crate::layout::strip::{GAP, StripGrid};
 use crate::scene::resolve::Sizes;
-use crate::scene::{Mechanism, Quantity, Range, Scene};
+use crate::scene::{ColorScale, Scene};
+use crate::ui::legend;
 
 /// The large map of the chosen head; nothing without a canvas.
 pub fn map_view(scene: &Scene, sizes: Sizes, head: usize, canvases: &Canvases) -> Option<MapView> {
@@ -17,7 +18,7 @@ pub fn map_view(scene: &Scene, sizes: Sizes, head: usize, canvases: &Canvases) -
         texel_rows: rect.rows.min(height),
         texel_cols: rect.cols.min(width),
         pool: Pool::Max,
-        colors: map_colors(scene, canvases),
+        colors: map_colors(scene, sizes.seq_len, canvases),
     })
 }
 
@@ -42,33 +43,26 @@ pub fn strip_view(
         gap: (GAP * ratio).round() as u32,
         colors: Colors {
             range: None,
-            ..map_colors(scene, canvases)
+            ..map_colors(scene, sizes.seq_len, canvases)
         },
     })
 }
 
-/// Sequential for weights, diverging about 0 where numbers can be negative.
-fn map_colors(scene: &Scene, canvases: &Canvases) -> Colors {
-    let signed = scene.mechanism == Mechanism::Cjar && scene.cjar.reading.is_signed();
-    let weights = scene.view.quantity == Quantity::Weights;
-    let table = if weights && !signed {
-        ColorTable::Cividis
-    } else {
-        ColorTable::Diverging
-    };
-    let range = (weights && scene.view.range == Range::Unit).then_some(if signed {
-        (-1.0, 1.0)
-    } else {
-        (0.0, 1.0)
-    });
-    colors(table, range, canvases)
+/// What the legend says of them.
+fn map_colors(scene: &Scene, seq_len: usize, canvases: &Canvases) -> Colors {
+    Colors {
+        range: legend::range(scene),
+        scale: scene.color_scale(seq_len),
+        ..colors(legend::table(scene), canvases)
+    }
 }
 
-/// Colours over the ground of the page.
-pub fn colors(table: ColorTable, range: Option<(f32, f32)>, canvases: &Canvases) -> Colors {
+/// Linear colours over the ground of the page, on the range of their picture.
+pub fn colors(table: ColorTable, canvases: &Canvases) -> Colors {
     Colors {
         table,
-        range,
+        range: None,
+        scale: ColorScale::Linear,
         ground: canvases.ground(),
     }
 }
