@@ -119,10 +119,11 @@ export async function show(target, fragment) {
   return readMap(target);
 }
 
-/** The drawn map: `{ rows, cols, values, visible }`. */
-export async function readMap(target) {
-  const packed = await target.evaluate(async () => {
-    await window.attnscope.settled();
+/** The drawn map: `{ rows, cols, values, visible }`. With `atOnce` that of a scene that is set just before. */
+export async function readMap(target, { atOnce = null } = {}) {
+  const packed = await target.evaluate(async (fragment) => {
+    if (fragment === null) await window.attnscope.settled();
+    else window.attnscope.set(fragment);
     const map = await window.attnscope.readMap();
     // As bytes: JSON turns NaN into null, and NaN is what a test must see.
     const pack = (numbers) => {
@@ -135,7 +136,7 @@ export async function readMap(target) {
       return btoa(text);
     };
     return { rows: map.rows, cols: map.cols, values: pack(map.values), visible: pack(map.visible) };
-  });
+  }, atOnce);
   const unpack = (text) => {
     const bytes = Buffer.from(text, 'base64');
     return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));

@@ -281,7 +281,7 @@ fn json_members_are_judged_one_by_one() {
     );
     assert_eq!(parsed.scene.window.size, 8);
     assert_eq!(parsed.scene.window.dilation, 1);
-    assert_eq!(parsed.scene.view.head, 3);
+    assert_eq!(parsed.scene.view.head, Some(3));
     assert!(parsed.scene.causal);
     let found: Vec<_> = parsed
         .warnings

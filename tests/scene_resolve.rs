@@ -6,10 +6,12 @@ use attnscope::attention::bias::{self, Numbers};
 use attnscope::attention::config::{Config, Reading};
 use attnscope::attention::layer::ScoreBias;
 use attnscope::attention::visibility::Visibility;
+use attnscope::layout::zoom;
 use attnscope::scene::facts::{KeyCount, torch_mask};
 use attnscope::scene::resolve::{Sizes, score_bias, unit};
 use attnscope::scene::{
-    Bias, BiasShape, ColorScale, Convention, Curve, Mechanism, Quantity, Rect, Scale, Scene,
+    Bias, BiasShape, ColorScale, Convention, Curve, MAX_SEQ_LEN, Mechanism, Quantity, Rect, Scale,
+    Scene, View,
 };
 use proptest::prelude::*;
 
@@ -173,6 +175,55 @@ fn colours_of_long_texts_are_logarithmic_unless_numbers_can_be_negative_or_one_i
     for chosen in [linear, ColorScale::Sqrt, log] {
         scene.view.color = Some(chosen);
         assert_eq!(scales(&scene), [chosen; 6]);
+    }
+}
+
+/// Legal starts and sizes of one axis of a rectangle, often near a short text.
+fn side() -> impl Strategy<Value = (u32, u32)> {
+    let start = prop_oneof![3 => 0..48u32, 1 => 0..MAX_SEQ_LEN];
+    start.prop_flat_map(|start| {
+        let most = MAX_SEQ_LEN - start;
+        let size = prop_oneof![3 => 1..=most.min(48), 1 => 1..=most];
+        (Just(start), size)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// Cell by cell: the cells that were asked for and exist; of an axis without any, the last.
+    #[test]
+    fn the_visible_rectangle_is_what_the_map_has_of_the_asked_one(
+        (row, rows) in side(),
+        (col, cols) in side(),
+        len in prop_oneof![3 => 1..=48u32, 1 => 1..=MAX_SEQ_LEN],
+    ) {
+        let asked = Rect { row, col, rows, cols };
+        let (scene, warnings) = Scene {
+            view: View { rect: Some(asked), ..View::default() },
+            ..Scene::default()
+        }
+        .sanitize();
+        prop_assert!(warnings.is_empty() && scene.view.rect == Some(asked), "not a legal rectangle");
+        let there = |start: u32, size: u32| {
+            let all: Vec<u32> = (start..start + size).filter(|&at| at < len).collect();
+            if all.is_empty() { vec![len - 1] } else { all }
+        };
+        let visible = scene.rect(len as usize);
+        let got = |start: u32, size: u32| (start..start + size).collect::<Vec<_>>();
+        prop_assert_eq!(got(visible.row, visible.rows), there(row, rows));
+        prop_assert_eq!(got(visible.col, visible.cols), there(col, cols));
+        prop_assert_eq!(Rect::visible(Some(visible), len), visible);
+        // Zooming and panning start from it and stay inside.
+        let whole = Rect::whole(len);
+        for next in [
+            zoom::scaled(visible, 2.0, (0.3, 0.7), len),
+            zoom::panned(visible, (5, -7), len),
+            zoom::showing(visible, (0, len - 1), len),
+        ] {
+            let next = next.unwrap_or(whole);
+            prop_assert_eq!(Rect::visible(Some(next), len), next);
+        }
     }
 }
 

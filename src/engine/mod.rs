@@ -165,6 +165,8 @@ pub struct FrameReport {
 /// Values of the drawn map, for tests, export and the inspector's tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapValues {
+    /// Sequence number of the frame that drew them; 0 where frames are not counted.
+    pub frame: u64,
     /// Texel rows.
     pub rows: u32,
     /// Texel columns.

@@ -269,7 +269,12 @@ pub const KEYS: &[Key] = &[
     whole!("s.seed", "seed of the random s", cjar.s.seed),
     optional!("rho", "full", "rank of the score", cjar.score_rank),
     optional!("r", "full", "rank of the output projection", cjar.out_rank),
-    whole!("head", "head, from 0", view.head),
+    optional!(
+        "head",
+        "auto",
+        "head, from 0; auto: 8, or the last where the layer has fewer",
+        view.head
+    ),
     word!("map", "what the map shows", view.quantity),
     key!(
         "rect",

@@ -7,6 +7,7 @@ pub mod facts;
 mod json;
 pub mod keys;
 mod lang;
+mod limits;
 pub mod listing;
 pub mod permalink;
 pub mod presets;
@@ -24,7 +25,7 @@ use crate::attention::config::Empty;
 
 pub use cjar::{Bias, BiasShape, Cjar, Curve};
 pub use lang::Lang;
-pub use view::{ColorScale, Panel, Quantity, Range, Rect, View};
+pub use view::{ColorScale, FIRST_HEAD, Panel, Quantity, Range, Rect, View};
 
 /// Everything the reader can change and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -153,5 +153,5 @@ pub(super) fn look_at(scene: &mut Scene, layer: u8, head: u32) {
         text: Text::Sentence,
         layer,
     };
-    scene.view.head = head;
+    scene.view.head = Some(head);
 }

@@ -1,7 +1,8 @@
 //! A Scene meets a layer: choices become the numbers and tensors of SPEC 1–4.
 
 use super::{
-    Bias, BiasShape, ColorScale, Convention, Curve, Mechanism, Quantity, Rect, Scale, Scene, Window,
+    Bias, BiasShape, ColorScale, Convention, Curve, FIRST_HEAD, Mechanism, Quantity, Rect, Scale,
+    Scene, Window,
 };
 use crate::attention::bias;
 use crate::attention::config::{Config, Reading};
@@ -164,28 +165,14 @@ impl Scene {
 
     /// The chosen head, or the last one that the layer has.
     pub fn head(&self, heads: usize) -> usize {
-        (self.view.head as usize).min(heads.saturating_sub(1))
+        let asked = self.view.head.unwrap_or(FIRST_HEAD) as usize;
+        asked.min(heads.saturating_sub(1))
     }
 
-    /// The visible rectangle of an `[L, L]` map: within the map and never empty (for L ≥ 1).
+    /// The visible rectangle of an `[L, L]` map: within the map and never empty.
     pub fn rect(&self, seq_len: usize) -> Rect {
-        let len = u32::try_from(seq_len).unwrap_or(u32::MAX).max(1);
-        let whole = Rect {
-            row: 0,
-            col: 0,
-            rows: len,
-            cols: len,
-        };
-        let Some(rect) = self.view.rect else {
-            return whole;
-        };
-        let (row, col) = (rect.row.min(len - 1), rect.col.min(len - 1));
-        Rect {
-            row,
-            col,
-            rows: rect.rows.clamp(1, len - row),
-            cols: rect.cols.clamp(1, len - col),
-        }
+        let len = u32::try_from(seq_len).unwrap_or(u32::MAX);
+        Rect::visible(self.view.rect, len)
     }
 
     /// The locked cell (query, key), if the layer has it.

@@ -19,7 +19,7 @@ const L: f64 = MAX_SEQ_LEN as f64;
 const F: f64 = MAX_FACTOR as f64;
 
 /// Smallest and largest legal value by the parameter's name in links; names after a dot are parts
-/// of a compound. The layer on screen clamps heads, ranks and cells further (see `resolve`).
+/// of a compound. The layer on screen limits heads, ranks and cells further (see `limits`).
 pub const RANGES: &[(&str, f64, f64)] = &[
     ("src.layer", 0.0, 5.0),
     ("src.len", 1.0, L),
@@ -130,7 +130,7 @@ impl Scene {
         fix.optional("rho", &mut cjar.score_rank);
         fix.optional("r", &mut cjar.out_rank);
 
-        fix.whole("head", &mut self.view.head);
+        fix.optional("head", &mut self.view.head);
         if let Some(rect) = &mut self.view.rect {
             fix.rect(rect);
         }

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The head that is shown where none is chosen: in the first picture something is seen in it.
+pub const FIRST_HEAD: u32 = 8;
+
 /// What of the result is looked at. Changes here redraw and recompute nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct View {
-    /// Chosen head.
-    pub head: u32,
+    /// Chosen head; `None` is [`FIRST_HEAD`], or the last where the layer has fewer.
+    pub head: Option<u32>,
     /// Weights or raw score.
     pub quantity: Quantity,
     /// Visible rectangle of the map; `None` is all of it.
@@ -26,7 +29,7 @@ pub struct View {
 impl Default for View {
     fn default() -> Self {
         Self {
-            head: 8,
+            head: None,
             quantity: Quantity::Weights,
             rect: None,
             range: Range::Auto,
@@ -60,6 +63,43 @@ pub struct Rect {
     pub rows: u32,
     /// Number of keys, ≥ 1.
     pub cols: u32,
+}
+
+impl Rect {
+    /// All of the map of `seq_len` tokens.
+    pub fn whole(seq_len: u32) -> Self {
+        let len = seq_len.max(1);
+        Self {
+            row: 0,
+            col: 0,
+            rows: len,
+            cols: len,
+        }
+    }
+
+    /// The visible part of the map of `seq_len` tokens: the cells of `asked` that the map has; where it
+    /// has none of the rows (or columns), the last one. Picture, labels, pointer, table and read-back
+    /// all take it from here.
+    ///
+    /// A rectangle that overhangs is cut and not moved: a link that names rows 20 to 31 shows rows
+    /// 20 to 23 of 24, where it said they are, and no cell that it did not ask for.
+    pub fn visible(asked: Option<Self>, seq_len: u32) -> Self {
+        let whole = Self::whole(seq_len);
+        let axis = |start: u32, count: u32| {
+            let start = start.min(whole.rows - 1);
+            (start, count.clamp(1, whole.rows - start))
+        };
+        asked.map_or(whole, |asked| {
+            let (row, rows) = axis(asked.row, asked.rows);
+            let (col, cols) = axis(asked.col, asked.cols);
+            Self {
+                row,
+                col,
+                rows,
+                cols,
+            }
+        })
+    }
 }
 
 /// How the colour range is found.

@@ -36,6 +36,8 @@ pub enum Reason {
         /// Largest legal value.
         max: f64,
     },
+    /// The layer on screen has no such thing; what is shown instead is used.
+    NotInLayer,
     /// Given twice in a list; kept once.
     Repeated,
     /// The link was made by a newer attnscope; what is known of it is used.

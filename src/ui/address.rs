@@ -11,7 +11,7 @@ use super::state::AppState;
 use crate::scene::Scene;
 use crate::scene::permalink::VERSION;
 use crate::scene::warning::{Reason, Warning};
-use crate::ui::memo::effect;
+use crate::ui::memo::{effect, memo};
 
 /// The address follows after so long a pause: each write costs the browser more than a picture,
 /// and what was passed through on the way is no undo step.
@@ -52,20 +52,44 @@ pub fn parse(text: &str) -> (Scene, Vec<Problem>) {
 
 /// Says what was wrong with the newest link, in place of what was wrong with the one before.
 pub fn tell(state: AppState, problems: Vec<Problem>) {
-    let of_a_link =
-        |problem: &Problem| matches!(problem, Problem::LinkWarnings(_) | Problem::LinkNewer(_));
+    let of_a_link = |problem: &Problem| {
+        matches!(
+            problem,
+            Problem::LinkWarnings(_) | Problem::LinkNewer(_) | Problem::LayerLimits(_)
+        )
+    };
     state.tell(of_a_link, problems);
+    // What the layer limits of this one is said even if the one before said the same.
+    state.limited.set(Vec::new());
+}
+
+/// What the address was made from and what it says.
+#[derive(Clone, PartialEq)]
+struct Written {
+    /// The Scene as it was asked for.
+    asked: String,
+    /// The Scene as it is shown.
+    link: String,
 }
 
 /// Keeps address and Scene the same, in both directions.
 pub fn follow(state: AppState) {
-    let written = Rc::new(RefCell::new(state.scene.with_untracked(Scene::to_fragment)));
+    let as_read = |fragment: String| Written {
+        asked: fragment.clone(),
+        link: fragment,
+    };
+    let fragment = state.scene.with_untracked(Scene::to_fragment);
+    let written = Rc::new(RefCell::new(as_read(fragment)));
     let of_page = written.clone();
     let write_now = Rc::new(move || {
-        let fragment = state.scene.with_untracked(Scene::to_fragment);
-        if *of_page.borrow() != fragment {
-            write(&fragment, !state.embedded);
-            *of_page.borrow_mut() = fragment;
+        let now = Written {
+            asked: state.scene.with_untracked(Scene::to_fragment),
+            link: untrack(|| state.shown()).to_fragment(),
+        };
+        let before = of_page.replace(now.clone());
+        if before.link != now.link {
+            // What the layer limits is no step of the reader's: going back would lead to it again.
+            write(&now.link, !state.embedded && before.asked != now.asked);
         }
     });
 
@@ -109,8 +133,12 @@ pub fn follow(state: AppState) {
     // A key takes over from a drag whose end was not heard.
     let key = window_event_listener(leptos::ev::keydown, move |_| release());
     on_cleanup(move || key.remove());
+    // A layer that has come may limit the Scene; one that is coming says how far it is all the time.
+    let sizes = memo(move || state.sizes());
     effect(move || {
         state.scene.track();
+        // Read, not only tracked: a memo that nobody reads never runs.
+        let _ = sizes.get();
         write_soon();
     });
     let leave = window_event_listener(leptos::ev::pagehide, move |_| write_now());
@@ -120,10 +148,10 @@ pub fn follow(state: AppState) {
         let (scene, problems) = read();
         tell(state, problems);
         let fragment = scene.to_fragment();
-        if *written.borrow() == fragment {
+        if written.borrow().link == fragment {
             return;
         }
-        *written.borrow_mut() = fragment;
+        *written.borrow_mut() = as_read(fragment);
         state.scene.set(scene);
     });
     on_cleanup(move || back.remove());

@@ -18,7 +18,7 @@ use crate::ui::side::Side;
 use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
 use crate::ui::status::{Badge, Status};
-use crate::ui::{address, driver, host};
+use crate::ui::{address, driver, host, limits};
 use crate::words::{language as about, page as words};
 
 /// The page. Provides [`AppState`] and [`Derived`] to everything inside.
@@ -33,6 +33,7 @@ pub fn App(
     reach_outside(derived);
     driver::start(app);
     address::follow(app);
+    limits::tell(app);
     let said = spoken(app, derived);
     effect(move || {
         let cell = said.with(|said| said.cell);
@@ -103,7 +104,7 @@ fn Page() -> View {
 fn Embedded() -> View {
     let app = AppState::get();
     let source = part(app, move |s| is_shown(s, true, Control::Source));
-    let link = move || app.scene.with(share::link);
+    let link = move || share::link(&app.shown());
     let spare = memo(move || app.engine.with(|engine| engine.trouble().is_some()));
     view! {
         <div class="app is-embedded">

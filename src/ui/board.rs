@@ -123,7 +123,7 @@ fn MapCanvas(
     on_cleanup(|| driver::detach(CanvasSlot::Map));
     let head = Derived::get().head;
     let locked = part(app, |s| s.view.cell);
-    let zoomed = part(app, |s| s.view.rect.is_some());
+    let zoomed = derived.zoomed;
     let waiting = move || app.layer.with(|layer| matches!(layer, LayerState::Idle));
     let label = move || {
         let n = sizes.get().seq_len.to_string();

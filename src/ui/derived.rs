@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::layout::zoom;
 use crate::scene::{Lang, Rect, Scene, Source, Text as Passage, Theme};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::state::AppState;
@@ -61,6 +60,8 @@ pub struct Derived {
     pub tokens: Memo<Arc<[String]>>,
     /// Visible rectangle of the map.
     pub rect: Memo<Rect>,
+    /// Whether that is a part of it.
+    pub zoomed: Memo<bool>,
     /// Cell that the page talks about: the hovered one, else the locked one.
     pub cell: Memo<Option<(u32, u32)>>,
     /// Cell that the panel explains: that one, else the one that the sentence is about.
@@ -106,7 +107,6 @@ impl Derived {
                     .map_or_else(|| Arc::from([]), |shown| Arc::clone(&shown.tokens))
             })
         });
-        let asked = part(app, |s| s.view.rect);
         let locked = part(app, |s| s.view.cell);
         let cell = memo(move || {
             let seq_len = sizes.get().seq_len;
@@ -114,6 +114,10 @@ impl Derived {
                 .get()
                 .or(locked.get())
                 .filter(|&(i, j)| i < seq_len && j < seq_len)
+        });
+        let rect = memo(move || {
+            let seq_len = sizes.get().seq_len as usize;
+            app.scene.with(|s| s.rect(seq_len))
         });
         Self {
             lang,
@@ -124,7 +128,8 @@ impl Derived {
                 app.scene.with(|s| s.head(heads)) as u32
             }),
             tokens,
-            rect: memo(move || zoom::shown(asked.get(), sizes.get().seq_len)),
+            rect,
+            zoomed: memo(move || rect.get() != Rect::whole(sizes.get().seq_len)),
             cell,
             explained: memo(move || {
                 let seq_len = sizes.get().seq_len;

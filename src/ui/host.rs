@@ -22,11 +22,11 @@ use crate::words::symbols;
 /// | call | gives |
 /// |---|---|
 /// | `ready()` | promise of `{backend, adapter}` of the engine that draws: WebGPU or CPU |
-/// | `scene()` | the Scene as a fragment |
+/// | `scene()` | the Scene as a fragment, as it is shown |
 /// | `set(fragment)` | takes a fragment; the Scene becomes that of the fragment |
 /// | `lesson(id)` | opens a starter scene; false when there is none of this name |
 /// | `settled()` | promise, resolved when the newest Scene is drawn with everything beside it |
-/// | `readMap()` | promise of `{rows, cols, values, visible}` as drawn |
+/// | `readMap()` | promise of `{rows, cols, values, visible}` of the newest Scene, as drawn |
 /// | `report()` | numbers of the newest finished frame |
 /// | `summary()` | facts of the chosen head, or null |
 /// | `sentence()` | the sentence on screen |
@@ -43,7 +43,7 @@ pub fn expose(state: AppState, said: Memo<Said>) {
         future_to_promise(ready(state)).into()
     });
     give(&api, "scene", move |_| {
-        state.scene.with_untracked(Scene::to_fragment).into()
+        untrack(|| state.shown()).to_fragment().into()
     });
     give(&api, "set", move |text| {
         let (scene, problems) = address::parse(&text.as_string().unwrap_or_default());
@@ -156,6 +156,11 @@ async fn settled() -> Result<JsValue, JsValue> {
 }
 
 async fn read_map() -> Result<JsValue, JsValue> {
+    // Effects of a Scene that was set just now run before the next frame.
+    next_frame().await;
+    while !driver::is_drawn() {
+        next_frame().await;
+    }
     let values = driver::with_engine(Engine::read_map).ok_or("there is no engine")?;
     let map = values.await.map_err(|e| JsValue::from(e.to_string()))?;
     let answer = Object::new();

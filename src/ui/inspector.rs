@@ -77,11 +77,10 @@ fn Numbers(
 ) -> View {
     let app = AppState::get();
     let lang = Derived::get().lang;
-    let (cjar, reading, quantity, cut) = app.scene.with_untracked(|s| {
+    let (cjar, reading, cut) = app.scene.with_untracked(|s| {
         (
             s.mechanism == Mechanism::Cjar,
             s.cjar.reading,
-            s.view.quantity,
             s.cjar.score_rank.is_some(),
         )
     });
@@ -102,7 +101,7 @@ fn Numbers(
             </tr>
         }
     };
-    let expected = match quantity {
+    let expected = match numbers.quantity {
         Quantity::Weights => numbers.weight,
         Quantity::Score => numbers.score,
     };

@@ -129,7 +129,7 @@ impl Loader {
         let Source::MiniLm { text, layer } = scene.source else {
             return Err(broken("", "not a shipped source"));
         };
-        let head = scene.view.head as usize;
+        let head = scene.head(minilm::HEADS);
         // A position bias is made for all heads at once, 1/√d knows all of them, and X split into
         // heads needs their number: a preview of one head would differ.
         let may_preview = scene.mechanism != Mechanism::Cjar
@@ -139,7 +139,7 @@ impl Loader {
         if may_preview && (text, layer, head) == minilm::FIRST {
             // Missing or damaged, it costs the head start and nothing else.
             if let Ok((_, named)) = self.fetch(minilm::FIRST_FILE, None, minilm::first).await {
-                self.preview(named, run);
+                self.preview(loaded(named, &scene.source), run);
             }
         }
         let names = minilm::files(text, layer);
@@ -149,13 +149,13 @@ impl Loader {
         let parse = |bytes: &[u8]| Weights::parse_qk(layer, bytes);
         let (qk_bytes, qk) = self.fetch(&names.qk, Some(&progress), parse).await?;
         if may_preview && let Ok(named) = minilm::preview(hidden.clone(), &qk, head) {
-            self.preview(named, run);
+            self.preview(loaded(named, &scene.source), run);
         }
         let parse = |bytes: &[u8]| Weights::parse_vo(layer, bytes);
         let (vo_bytes, vo) = self.fetch(&names.vo, Some(&progress), parse).await?;
         let mut named = minilm::whole(hidden, qk, vo);
         named.layer = scene.taken(named.layer);
-        let loaded = loaded(named);
+        let loaded = loaded(named, &scene.source);
         let ask = Ask::Layer {
             id: loaded.layer.id,
             scene: scene.to_fragment(),
@@ -169,11 +169,11 @@ impl Loader {
     }
 
     /// Shows one head while the rest of its layer is on its way.
-    fn preview(&self, named: minilm::Named, run: u32) {
+    fn preview(&self, shown: LoadedLayer, run: u32) {
         if self.run.get() == run {
             self.state.layer.update(|state| {
                 if let LayerState::Loading { previous, .. } = state {
-                    *previous = Some(loaded(named));
+                    *previous = Some(shown);
                 }
             });
         }
@@ -213,14 +213,16 @@ impl Loader {
         Ok(LoadedLayer {
             layer: Arc::new(layer),
             tokens: tokens.into(),
+            source: scene.source.clone(),
         })
     }
 }
 
-fn loaded(named: minilm::Named) -> LoadedLayer {
+fn loaded(named: minilm::Named, source: &Source) -> LoadedLayer {
     LoadedLayer {
         layer: Arc::new(named.layer),
         tokens: named.tokens,
+        source: source.clone(),
     }
 }
 

@@ -196,6 +196,7 @@ pub fn map_of(blobs: &[Blob]) -> Option<MapValues> {
         return None;
     };
     Some(MapValues {
+        frame: 0,
         rows: rows as u32,
         cols: cols as u32,
         values: calc::floats(values),

@@ -26,6 +26,8 @@ pub enum Problem {
     },
     /// The link held values that do not fit: each with the value that is used.
     LinkWarnings(Vec<(Warning, String)>),
+    /// The layer has less than the Scene asks for: each with what is shown.
+    LayerLimits(Vec<(Warning, String)>),
     /// The link was made by a newer version of the page: the version that it claims.
     LinkNewer(String),
     /// The calculator's worker stops again and again: ranks and sentences are missing.

@@ -29,13 +29,20 @@ pub fn sentence(problem: &Problem, lang: Lang) -> String {
             words::FILE_BROKEN.fill(lang, &[("file", file), ("why", why)])
         }
         Problem::LinkWarnings(list) => {
-            let parts: Vec<_> = list.iter().map(|(w, used)| misfit(w, used, lang)).collect();
-            words::LINK_WARNINGS.fill(lang, &[("list", &parts.join(LIST.pick(lang)))])
+            words::LINK_WARNINGS.fill(lang, &[("list", &misfits(list, lang))])
+        }
+        Problem::LayerLimits(list) => {
+            words::LAYER_LIMITS.fill(lang, &[("list", &misfits(list, lang))])
         }
         Problem::LinkNewer(version) => words::LINK_NEWER.fill(lang, &[("version", version)]),
         Problem::Worker(why) => words::WORKER.fill(lang, &[("why", why)]),
         Problem::Clipboard(_) => words::CLIPBOARD.pick(lang).to_owned(),
     }
+}
+
+fn misfits(list: &[(Warning, String)], lang: Lang) -> String {
+    let parts: Vec<_> = list.iter().map(|(w, used)| misfit(w, used, lang)).collect();
+    parts.join(LIST.pick(lang))
 }
 
 /// What became of one parameter of a link.

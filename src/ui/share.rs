@@ -52,7 +52,7 @@ pub fn Share() -> View {
                 <button
                     type="button"
                     id=which
-                    on:click=move |_| copy(app, copied, which, app.scene.with_untracked(|s| text(s, title())))
+                    on:click=move |_| copy(app, copied, which, text(&untrack(|| app.shown()), title()))
                 >
                     {t(label)}
                     <span class="copied" role="status">

@@ -99,7 +99,7 @@ pub fn SourcePick() -> View {
             label=words_page::HEAD
             count=memo(move || sizes.get().heads)
             value=head
-            set=taker(move |to| app.change(|s| s.view.head = to))
+            set=taker(move |to| app.change(|s| s.view.head = Some(to)))
         />
         <Loading />
     }

@@ -10,7 +10,9 @@ use crate::attention::summary::Summary;
 use crate::engine::recovery::Again;
 use crate::engine::{Capabilities, EngineError, FrameReport};
 use crate::layout::strip::StripGrid;
-use crate::scene::Scene;
+use crate::scene::resolve::Sizes;
+use crate::scene::warning::Warning;
+use crate::scene::{Quantity, Scene, Source};
 use crate::ui::problem::Problem;
 use crate::words::sentence::Spoken;
 
@@ -43,6 +45,8 @@ pub struct AppState {
     pub sigma: RwSignal<Arc<[f32]>>,
     /// Sentences about what went wrong, newest last; each can be dismissed.
     pub problems: RwSignal<Vec<Problem>>,
+    /// What the layer limits, as it was said last: said once, whatever else changes.
+    pub limited: RwSignal<Vec<(Warning, String)>>,
     /// Set whenever the hand has come to rest, always to the same: the news is what counts, and
     /// numbers that take longer may be read anew.
     pub rested: RwSignal<bool>,
@@ -69,6 +73,7 @@ impl AppState {
             hover: RwSignal::default(),
             sigma: RwSignal::new(Arc::from([])),
             problems: RwSignal::default(),
+            limited: RwSignal::default(),
             rested: RwSignal::default(),
             strip: RwSignal::default(),
             embedded,
@@ -93,6 +98,26 @@ impl AppState {
 
     fn change_scene(&self, edit: &mut dyn FnMut(&mut Scene)) {
         self.scene.update(edit);
+    }
+
+    /// Sizes of the layer of the present source, once all of it is there.
+    pub fn sizes(&self) -> Option<Sizes> {
+        let loaded = self.layer.read();
+        let LayerState::Ready(loaded) = &*loaded else {
+            return None;
+        };
+        let whole = loaded.layer.preview_of.is_none();
+        let present = self.scene.with(|scene| scene.source == loaded.source);
+        (whole && present).then(|| Sizes::from(&*loaded.layer))
+    }
+
+    /// The Scene as it is shown, for links: with what its layer has of it. What was asked for stays
+    /// in [`AppState::scene`], so that another layer can show it.
+    pub fn shown(&self) -> Scene {
+        match self.sizes() {
+            Some(sizes) => self.scene.with(|scene| scene.limited(sizes).0),
+            None => self.scene.get(),
+        }
     }
 
     /// Takes back the problems that are over and says what is one now.
@@ -146,6 +171,8 @@ pub struct LoadedLayer {
     pub layer: Arc<Layer>,
     /// One label per token.
     pub tokens: Arc<[String]>,
+    /// Where it comes from.
+    pub source: Source,
 }
 
 /// Which engine draws. From the first answer on there always is one.
@@ -216,6 +243,8 @@ pub struct CellNumbers {
     pub row_sum: f64,
     /// Keys that the query sees.
     pub visible_keys: usize,
+    /// What the picture shows of the cell: its weight or its score.
+    pub quantity: Quantity,
     /// What the engine drew in this cell, once read back.
     pub drawn: Option<f32>,
 }

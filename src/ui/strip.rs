@@ -56,7 +56,7 @@ pub fn Strip(
                 style:top=move || place(head / grid.get().columns)
                 style:width=move || pixels(grid.get().edge)
                 style:height=move || pixels(grid.get().edge)
-                on:click=move |_| app.change(|s| s.view.head = head)
+                on:click=move |_| app.change(|s| s.view.head = Some(head))
             >
                 <span aria-hidden="true">{head}</span>
             </button>

@@ -24,7 +24,7 @@ pub fn Toolbar(
     table: RwSignal<bool>,
 ) -> View {
     let app = AppState::get();
-    let zoomed = part(app, |s| s.view.rect.is_some());
+    let zoomed = Derived::get().zoomed;
     let button = move |label: crate::words::Text, sign: &'static str, act: fn(Pointer)| {
         view! {
             <button

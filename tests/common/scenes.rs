@@ -101,7 +101,7 @@ fn view() -> impl Strategy<Value = View> {
         cols,
     });
     (
-        whole(),
+        proptest::option::of(whole()),
         word(),
         proptest::option::of(rect),
         word(),

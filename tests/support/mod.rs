@@ -4,6 +4,7 @@
 
 pub mod random;
 pub mod recipe;
+pub mod sequence;
 pub mod wanted;
 
 use attnscope::attention::compare::Comparison;

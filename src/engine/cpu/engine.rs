@@ -261,6 +261,7 @@ pub fn check(frame: &Frame) -> Result<Sizes, EngineError> {
 
 fn values(texels: &Texels) -> MapValues {
     MapValues {
+        frame: 0,
         rows: texels.rows as u32,
         cols: texels.cols as u32,
         values: texels.values.clone(),

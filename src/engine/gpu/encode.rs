@@ -14,11 +14,13 @@ use super::upload::{Uploader, packed_mask};
 use super::variant::Variant;
 
 impl GpuEngine {
-    /// Encodes `job` into `slice`; uploads that it needs are queued before.
-    pub(super) fn encode(&mut self, slice: &mut Slice, job: Job, timed: Timed) {
+    /// Encodes `job` into `slice`; uploads that it needs are queued before. Returns whether it is
+    /// done: a drawing whose surface gives no texture now is not.
+    pub(super) fn encode(&mut self, slice: &mut Slice, job: Job, timed: Timed) -> bool {
         let Some(shown) = self.shown.take() else {
-            return;
+            return true;
         };
+        let mut done = true;
         match job {
             Job::Project(part, head, rows) => self.project(&shown, slice, part, head, rows, timed),
             Job::Bias(part, head) => self.bias(&shown, slice, part, head, timed),
@@ -27,9 +29,9 @@ impl GpuEngine {
             Job::Map(rows) => self.map(&shown, slice, (rows, false), timed),
             Job::Weights(rows) => self.map(&shown, slice, (rows, true), timed),
             Job::Strip(head, rows) => self.small_map(&shown, slice, head, rows, timed),
-            Job::DrawMap => self.draw_map(&shown, slice, timed),
-            Job::DrawStrip => self.draw_strip(&shown, slice, timed),
-            Job::DrawOutput => self.draw_output(&shown, slice, timed),
+            Job::DrawMap => done = self.draw_map(&shown, slice, timed),
+            Job::DrawStrip => done = self.draw_strip(&shown, slice, timed),
+            Job::DrawOutput => done = self.draw_output(&shown, slice, timed),
             Job::Attend(..)
             | Job::Full(_)
             | Job::Components(_)
@@ -40,6 +42,7 @@ impl GpuEngine {
             | Job::LowTexels => self.encode_output(&shown, slice, job, timed),
         }
         self.shown = Some(shown);
+        done
     }
 
     pub(super) fn uploader(&mut self) -> Uploader<'_> {

@@ -14,9 +14,11 @@ use super::surface::Slot;
 type TilePlace = (Viewport, (u32, u32), u32, (Name, u64, u64), u64);
 
 impl GpuEngine {
-    pub(super) fn draw_map(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
+    // Each returns whether its picture needs no further try.
+
+    pub(super) fn draw_map(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) -> bool {
         let (Some(map), Some((_, size))) = (&shown.frame.map, self.target(Slot::Map)) else {
-            return;
+            return true;
         };
         let viewport = Viewport {
             x: 0.0,
@@ -26,12 +28,12 @@ impl GpuEngine {
         };
         let texels = (map.texel_rows, map.texel_cols);
         let tile = (viewport, texels, 0, (Name::MapTexels, 0, 0), 0);
-        self.draw_tiles(slice, Slot::Map, map.colors, &[tile], timed);
+        self.draw_tiles(slice, Slot::Map, map.colors, &[tile], timed)
     }
 
-    pub(super) fn draw_strip(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
+    pub(super) fn draw_strip(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) -> bool {
         let (Some(strip), Some((_, size))) = (&shown.frame.strip, self.target(Slot::Strip)) else {
-            return;
+            return true;
         };
         let heads = shown.sizes.heads as u32;
         let bytes = aligned(u64::from(strip.texels).pow(2) * 8);
@@ -43,22 +45,22 @@ impl GpuEngine {
                 Some((viewport, texels, 0, place, 2 + u64::from(head)))
             })
             .collect();
-        self.draw_tiles(slice, Slot::Strip, strip.colors, &tiles, timed);
+        self.draw_tiles(slice, Slot::Strip, strip.colors, &tiles, timed)
     }
 
-    pub(super) fn draw_output(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
+    pub(super) fn draw_output(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) -> bool {
         let (Some(output), Some((_, size))) = (&shown.frame.output, self.target(Slot::Output))
         else {
-            return;
+            return true;
         };
         let Some([low, full]) = output_tiles(size) else {
-            return;
+            return true;
         };
         let texels = (output.texel_rows, output.texel_cols);
         let half = output.texel_rows * output.texel_cols;
         let place = (Name::OutputTexels, 0, 0);
         let tiles = [(low, texels, 0, place, 1), (full, texels, half, place, 1)];
-        self.draw_tiles(slice, Slot::Output, output.colors, &tiles, timed);
+        self.draw_tiles(slice, Slot::Output, output.colors, &tiles, timed)
     }
 
     /// Format and size of the target of `slot`, when it can be drawn to.
@@ -69,6 +71,8 @@ impl GpuEngine {
             .filter(|(_, (w, h))| *w > 0 && *h > 0)
     }
 
+    /// Draws the picture of `slot`, or has nothing to draw. Returns whether that is so: a surface
+    /// that gives no texture now (lost, outdated, late) may give one for the next frame.
     fn draw_tiles(
         &mut self,
         slice: &mut Slice,
@@ -76,13 +80,13 @@ impl GpuEngine {
         colors: Colors,
         tiles: &[TilePlace],
         timed: Timed,
-    ) {
+    ) -> bool {
         let Some((format, _)) = self.target(slot) else {
-            return;
+            return true;
         };
         // Texels that no pass has written yet are drawn as masked, not as an error.
         if tiles.iter().any(|t| self.store.get(t.3.0).is_none()) {
-            return;
+            return true;
         }
         let shrunk = tiles
             .iter()
@@ -97,7 +101,7 @@ impl GpuEngine {
             .as_ref()
             .and_then(|t| t.acquire(&self.context));
         let Some(canvas) = canvas else {
-            return;
+            return false;
         };
         let tiles: Vec<_> = tiles
             .iter()
@@ -120,5 +124,6 @@ impl GpuEngine {
             &tiles,
         );
         self.canvases.push(canvas);
+        true
     }
 }

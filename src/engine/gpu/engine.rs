@@ -1,6 +1,9 @@
 //! [`GpuEngine`]: the last Frame, what is there of it, and what is left to do.
 
-use crate::engine::bounds::{unit_address, within_bounds};
+use std::sync::Arc;
+
+use crate::attention::layer::Biases;
+use crate::engine::bounds::within_bounds;
 use crate::engine::done::Done;
 use crate::engine::jobs::{Planner, Work};
 use crate::engine::needs;
@@ -37,6 +40,9 @@ pub struct GpuEngine {
     pub(super) launcher: Launcher,
     pub(super) targets: [Option<Target>; 3],
     pub(super) shown: Option<Shown>,
+    /// The unit tensors of P_K and P_V on the device. They are held, so that no other tensor can get
+    /// their address.
+    units: [Option<Arc<[f32]>>; 2],
     pub(super) canvases: Vec<Canvas>,
     /// What stands in for an absent s, mask or bias.
     pub(super) dummy: wgpu::Buffer,
@@ -46,6 +52,9 @@ pub struct GpuEngine {
     pub(super) timed_frame: bool,
     pub(super) work: Work,
     pub(super) begin: bool,
+    /// Whether a picture found no texture to be drawn to, and how often in a row that was so.
+    pub(super) missed: bool,
+    pub(super) misses: u32,
     // Last: the device goes after everything made from it.
     pub(super) context: Context,
 }
@@ -73,6 +82,7 @@ impl GpuEngine {
             launcher: Launcher::new(&context),
             targets: [None, None, None],
             shown: None,
+            units: [None, None],
             canvases: Vec::new(),
             dummy,
             unwritten,
@@ -80,6 +90,8 @@ impl GpuEngine {
             timed_frame: false,
             work: Work::default(),
             begin: false,
+            missed: false,
+            misses: 0,
             context,
         })
     }
@@ -157,7 +169,8 @@ impl GpuEngine {
 
     /// Does everything that is left of the last Frame.
     pub fn finish(&mut self) {
-        while self.idle() {}
+        // A surface gives no texture sooner for being asked again at once.
+        while self.idle() && !self.missed {}
     }
 
     /// Draws the large map once more: a browser lets its picture be copied only until it has shown
@@ -188,9 +201,6 @@ impl GpuEngine {
         let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
         needs::check(&frame, &sizes, &stats, self.context.allowed)?;
         let plan = Plan::between(self.shown.as_ref().map(|s| &s.frame), &frame);
-        let unit = |of: &Frame| [of.biases.p_k.as_ref(), of.biases.p_v.as_ref()].map(unit_address);
-        let units = self.shown.as_ref().map(|s| unit(&s.frame));
-        let same_unit = |at: usize| units.is_some_and(|u| u[at] == unit(&frame)[at]);
         let mut done = match self.shown.take() {
             Some(shown) if !plan.contains(Pass::Layer) => shown.done,
             _ => Done::nothing(sizes.heads, stats.slots),
@@ -204,11 +214,6 @@ impl GpuEngine {
         }
         for (pass, names) in [
             (Pass::Factors, &[Name::QFactor, Name::KFactor][..]),
-            (Pass::KeyBias, if same_unit(0) { &[] } else { &[Name::PK] }),
-            (
-                Pass::ValueBias,
-                if same_unit(1) { &[] } else { &[Name::PV] },
-            ),
             (Pass::ScoreBias, &[Name::S]),
             (Pass::Components, &[Name::W1, Name::W2]),
         ] {
@@ -218,6 +223,7 @@ impl GpuEngine {
                 }
             }
         }
+        self.forget_units(&frame.biases);
         self.shown = Some(Shown {
             frame,
             sizes,
@@ -226,6 +232,23 @@ impl GpuEngine {
         });
         self.schedule();
         Ok(())
+    }
+
+    /// Forgets the units on the device that `biases` replace. An amplitude alone moves without an
+    /// upload. At amplitude 0 the unit is not looked at, so the last Frame does not tell which one
+    /// the device has.
+    fn forget_units(&mut self, biases: &Biases) {
+        let used = [(&biases.p_k, Name::PK), (&biases.p_v, Name::PV)];
+        for ((bias, name), there) in used.into_iter().zip(&mut self.units) {
+            let Some(bias) = bias.as_ref().filter(|bias| bias.amplitude != 0.0) else {
+                continue;
+            };
+            let unit = &bias.unit.data;
+            if !there.as_ref().is_some_and(|there| Arc::ptr_eq(there, unit)) {
+                self.store.set_uploaded(name, false);
+                *there = Some(Arc::clone(unit));
+            }
+        }
     }
 
     pub(super) fn schedule(&mut self) {
@@ -253,6 +276,8 @@ impl Engine for GpuEngine {
             return Ok(self.frame); // The last picture stays until the factors are there.
         }
         self.accept(within_bounds(frame))?;
+        // What was missed is among what is left now.
+        self.missed = false;
         self.frame += 1;
         self.begin = true;
         let nothing_stale = self.work.front.is_empty();
@@ -271,12 +296,15 @@ impl Engine for GpuEngine {
         if self.lost().is_some() {
             return false;
         }
+        if std::mem::take(&mut self.missed) {
+            self.schedule();
+        }
         let _ = self.run_slice(true) || self.run_slice(false);
-        !(self.work.front.is_empty() && self.work.back.is_empty())
+        self.missed || !(self.work.front.is_empty() && self.work.back.is_empty())
     }
 
     fn is_partial(&self) -> bool {
-        !self.work.front.is_empty()
+        self.missed || !self.work.front.is_empty()
     }
 
     fn finished(&self) -> u64 {

@@ -104,6 +104,7 @@ impl GpuEngine {
             return Box::pin(async { Err(lost) });
         }
         let map = self.shown.as_ref().and_then(|s| s.frame.map.clone());
+        let frame = self.frame;
         let pending = self
             .store
             .get(Name::MapTexels)
@@ -112,11 +113,12 @@ impl GpuEngine {
             let (Some(map), Some(pending)) = (map, pending) else {
                 return Err(EngineError::Invalid("no map was drawn yet".into()));
             };
-            Ok(texels(
+            let values = texels(
                 &numbers(&pending.bytes().await?),
                 map.texel_rows,
                 map.texel_cols,
-            ))
+            );
+            Ok(MapValues { frame, ..values })
         })
     }
 
@@ -246,6 +248,7 @@ fn texels(pairs: &[f32], rows: u32, cols: u32) -> MapValues {
     let count = rows as usize * cols as usize;
     let pairs = || pairs.chunks_exact(2).take(count);
     MapValues {
+        frame: 0,
         rows,
         cols,
         values: pairs().map(|p| p[0]).collect(),

@@ -1,5 +1,6 @@
 //! The next steps of what is left to do, as one submit.
 
+use crate::engine::EngineError;
 use crate::engine::jobs::{Job, Step};
 
 use super::engine::GpuEngine;
@@ -9,6 +10,9 @@ use super::upload::{Source, source};
 
 /// Steps of one submit: each takes at most three uniform structs, a strip one per head.
 const STEPS_PER_SUBMIT: usize = 64;
+
+/// So often in a row a picture may find no texture; there is one try an animation frame.
+const MISSES: u32 = 120;
 
 impl GpuEngine {
     /// One submit of the front (or else of the back). Returns whether there was one.
@@ -37,7 +41,7 @@ impl GpuEngine {
         let last_strip = steps.iter().rposition(|s| s.job == Job::DrawStrip);
         let last_pass = steps.iter().rposition(|s| self.makes_pass(s.job));
         let mut slice = self.launcher.slice(&self.context);
-        let mut timed_end = false;
+        let (mut timed_end, mut missed) = (false, false);
         for (at, step) in steps.iter().enumerate() {
             if step.job == Job::DrawStrip && Some(at) != last_strip {
                 continue;
@@ -47,19 +51,39 @@ impl GpuEngine {
                 begin: front && makes_pass && std::mem::take(&mut self.begin),
                 end: ends && Some(at) == last_pass,
             };
-            timed_end |= timed.end;
-            self.encode(&mut slice, step.job, timed);
-            self.note(step.job);
+            if self.encode(&mut slice, step.job, timed) {
+                timed_end |= timed.end;
+                self.note(step.job);
+                if matches!(step.job, Job::DrawMap | Job::DrawStrip | Job::DrawOutput) {
+                    self.misses = 0;
+                }
+            } else {
+                self.begin |= timed.begin;
+                missed = true;
+            }
         }
         if timed_end {
             self.launcher.resolve_timestamps(&mut slice);
             self.timed_frame = true;
         }
         self.submit(slice);
-        if ends {
+        if missed {
+            self.miss();
+        } else if ends {
             self.context.announce(self.frame);
         }
         true
+    }
+
+    /// A picture is to be drawn again. A canvas that gives no texture for seconds never will, and the
+    /// CPU can draw to another one.
+    fn miss(&mut self) {
+        self.missed = true;
+        self.misses += 1;
+        if self.misses >= MISSES {
+            let why = "it gives no texture".to_owned();
+            self.context.troubles.fail(EngineError::NoCanvas(why));
+        }
     }
 
     fn submit(&mut self, slice: Slice) {

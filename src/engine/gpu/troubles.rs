@@ -44,6 +44,12 @@ impl Troubles {
         self.tell();
     }
 
+    /// Notes an error that the device does not report itself.
+    pub(super) fn fail(&self, what: EngineError) {
+        Self::note(&self.fault, what);
+        self.tell();
+    }
+
     fn note(place: &Mutex<Option<EngineError>>, what: EngineError) {
         place
             .lock()

@@ -107,7 +107,8 @@ pub fn MoreScore() -> View {
 fn ScoreRank() -> View {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let full = move || sizes.get().head_dim.max(1);
+    // q k'ᵀ has no more singular values.
+    let full = move || sizes.get().head_dim.min(sizes.get().seq_len).max(1);
     let rank = part(app, |s| s.cjar.score_rank);
     let shown = memo(move || rank.get().unwrap_or(u32::MAX).clamp(1, full()));
     let consequence = memo(move || {
@@ -128,7 +129,7 @@ fn ScoreRank() -> View {
             default=memo(move || f64::from(full()))
             set=taker(move |to: f64| {
                 let rank = to as u32;
-                app.change(|s| s.cjar.score_rank = (rank < sizes.get_untracked().head_dim).then_some(rank));
+                app.change(|s| s.cjar.score_rank = (rank < untrack(full)).then_some(rank));
             })
             consequence=consequence
             role="a"

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::canvases::CanvasSlot;
 use super::drawer::Drawer;
-use super::{now, wake, with};
+use super::{Driver, now, wake, with};
 use crate::attention::reference::Row;
 use crate::engine::Engine;
 use crate::ui::problem::Problem;
@@ -107,17 +107,31 @@ pub fn latencies() -> Vec<f64> {
     with(|driver| driver.beat.take_latencies()).unwrap_or_default()
 }
 
+/// Whether the newest Scene was handed to the engine, or there is none.
+pub fn is_drawn() -> bool {
+    with(|driver| {
+        let drawn = !driver.beat.is_dirty() && !driver.assembler.waits();
+        driver.engine.is_none() || (drawn && driver.has_layer())
+    })
+    .unwrap_or(false)
+}
+
 /// Whether the newest Scene is on screen with everything that belongs to it.
 pub fn is_settled() -> bool {
     with(|driver| {
-        let state = &driver.state;
-        let layer_there = state.layer.with_untracked(|layer| match layer {
-            LayerState::Ready(_) | LayerState::Failed { .. } => true,
-            LayerState::Idle | LayerState::Loading { .. } => false,
-        });
         let idle = driver.engine.as_ref().is_some_and(|e| e.in_flight() == 0);
         let waits = driver.assembler.waits() || driver.facts.pending();
-        layer_there && idle && driver.beat.at_rest() && !waits
+        driver.has_layer() && idle && driver.beat.at_rest() && !waits
     })
     .unwrap_or(false)
+}
+
+impl Driver {
+    /// Whether the layer of the newest Scene is there, or is not to be had.
+    fn has_layer(&self) -> bool {
+        self.state.layer.with_untracked(|layer| match layer {
+            LayerState::Ready(_) | LayerState::Failed { .. } => true,
+            LayerState::Idle | LayerState::Loading { .. } => false,
+        })
+    }
 }

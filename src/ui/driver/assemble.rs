@@ -10,6 +10,7 @@ use super::canvases::{CanvasSlot, Canvases};
 use super::views::{colors, map_view, strip_view};
 use crate::attention::config::Config;
 use crate::attention::layer::{Layer, Output, fresh_id};
+use crate::data::minilm;
 use crate::engine::{ColorTable, Frame, OutFactors, OutputView, ScoreFactors};
 use crate::layout::extent::output_texels;
 use crate::layout::strip::StripGrid;
@@ -81,7 +82,7 @@ impl Assembler {
         let layer = &loaded.layer;
         let sizes = Sizes::from(&**layer);
         let head = match layer.preview_of {
-            Some(only) => (only == scene.view.head as usize).then_some(0)?,
+            Some(only) => (only == scene.head(minilm::HEADS)).then_some(0)?,
             None => scene.head(sizes.heads),
         };
         let config = scene.config(sizes);

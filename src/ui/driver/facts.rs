@@ -18,13 +18,25 @@ use crate::attention::reference::{Head, Row};
 use crate::attention::summary::Summary;
 use crate::engine::Engine;
 use crate::scene::resolve::Sizes;
-use crate::scene::{Scene, View};
+use crate::scene::{Quantity, Rect, Scene, View};
 use crate::ui::calc::{self, Answer, Ask};
 use crate::ui::state::{AppState, CellNumbers, LayerState, LoadedLayer};
 use crate::ui::worker::Client;
 
 /// Which picture facts belong to.
 type Key = (u64, Scene);
+
+/// What was drawn.
+#[derive(Clone, PartialEq)]
+pub struct Drawn {
+    /// Number of the Frame.
+    frame: u64,
+    /// Whose picture it is, and of which cells.
+    of: Picture,
+}
+
+/// What makes the values of a map.
+type Picture = (Key, Quantity, Rect);
 
 /// q and k of one head.
 type Parts = Rc<Projected>;
@@ -58,6 +70,8 @@ pub struct Facts {
     parts: Later<KeptParts>,
     head: Option<(Key, Head)>,
     want_drawn: bool,
+    /// The newest picture.
+    drawn: Option<Drawn>,
 }
 
 impl Facts {
@@ -72,6 +86,7 @@ impl Facts {
             parts: Rc::new(RefCell::new(None)),
             head: None,
             want_drawn: false,
+            drawn: None,
         }
     }
 
@@ -112,10 +127,26 @@ impl Facts {
             let head = key.1.head(loaded.layer.heads);
             self.ask_summary(key, head);
         }
-        if self.want_drawn && !dirty {
+        if self.want_drawn && !dirty && self.shows_present() {
             self.want_drawn = false;
             self.read_drawn(engine);
         }
+    }
+
+    /// Notes that Frame `frame` shows `scene` of `layer`.
+    pub fn note_drawn(&mut self, frame: u64, layer: &Layer, scene: &Scene) {
+        let of = picture(layer, scene);
+        self.drawn = Some(Drawn { frame, of });
+    }
+
+    /// Whether the newest picture is one of the present Scene: factors of a rank may be on their way.
+    fn shows_present(&self) -> bool {
+        let Some((_, loaded)) = self.present() else {
+            return false;
+        };
+        let scene = self.state.scene;
+        let now = scene.with_untracked(|scene| picture(&loaded.layer, scene));
+        self.drawn.as_ref().is_some_and(|drawn| drawn.of == now)
     }
 
     /// The layer on screen and the part of the Scene that facts depend on.
@@ -221,6 +252,7 @@ impl Facts {
             weight: cell.weight,
             row_sum: cell.row_sum,
             visible_keys: cell.visible_keys,
+            quantity: self.state.scene.with_untracked(|s| s.view.quantity),
             drawn: None,
         })
     }
@@ -284,38 +316,56 @@ impl Facts {
     /// Reads the map back and puts the cell's drawn value beside its computed one.
     fn read_drawn(&self, engine: &mut Drawer) {
         let state = self.state;
-        let Some(cell) = state.cell.get_untracked() else {
+        let (Some(cell), Some(asked)) = (state.cell.get_untracked(), self.drawn.clone()) else {
             return;
         };
-        let Some((_, loaded)) = self.present() else {
-            return;
-        };
-        let rect = state.scene.with_untracked(|s| s.rect(loaded.layer.seq_len));
+        let (_, _, rect) = asked.of;
         let (Some(row), Some(col)) = (
             (cell.row as u32).checked_sub(rect.row),
             (cell.col as u32).checked_sub(rect.col),
         ) else {
             return;
         };
-        let quantity = state.scene.with_untracked(|s| s.view.quantity);
         let values = engine.read_map();
         spawn_local(async move {
             let Ok(map) = values.await else { return };
             // One texel per cell, or there is no value of this cell alone.
-            if (map.rows, map.cols) != (rect.rows, rect.cols) {
+            if map.frame == asked.frame && (map.rows, map.cols) != (rect.rows, rect.cols) {
                 return;
             }
-            let Some(&drawn) = map.values.get((row * map.cols + col) as usize) else {
+            let same_cell = |now: &CellNumbers| (now.row, now.col) == (cell.row, cell.col);
+            if !state
+                .cell
+                .with_untracked(|now| now.as_ref().is_some_and(same_cell))
+            {
                 return;
-            };
-            state.cell.update(|now| {
-                if let Some(now) = now
-                    && (now.row, now.col) == (cell.row, cell.col)
-                    && state.scene.with_untracked(|s| s.view.quantity) == quantity
-                {
-                    now.drawn = Some(drawn);
-                }
+            }
+            // The numbers beside it are those of the present Scene: only a Frame of it may be put
+            // there. Another one is read again once it is drawn.
+            let present = super::with(|driver| {
+                let facts = &mut driver.facts;
+                let present = map.frame == asked.frame
+                    && facts.drawn.as_ref() == Some(&asked)
+                    && facts.shows_present();
+                facts.want_drawn |= !present;
+                present
             });
+            let drawn = map.values.get((row * map.cols + col) as usize).copied();
+            if present == Some(true) {
+                state.cell.update(|now| {
+                    if let Some(now) = now {
+                        now.drawn = drawn;
+                    }
+                });
+            } else {
+                super::wake();
+            }
         });
     }
+}
+
+/// What makes the values of the map that `scene` shows of `layer`.
+fn picture(layer: &Layer, scene: &Scene) -> Picture {
+    let key = (layer.id, of_facts(scene));
+    (key, scene.view.quantity, scene.rect(layer.seq_len))
 }

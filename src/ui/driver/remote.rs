@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use leptos::task::{spawn_local, tick};
+use futures_channel::oneshot;
+use leptos::task::spawn_local;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
@@ -43,6 +44,10 @@ struct Inner {
     last: Option<Frame>,
     /// Whether the newest Frame was not sent yet.
     waiting: bool,
+    /// Number of the last Frame that went to the worker with all its tensors.
+    delivered: u64,
+    /// Those who wait for the next one to go.
+    readers: Vec<oneshot::Sender<()>>,
     /// Questions without an answer.
     open: u32,
     more: bool,
@@ -123,6 +128,7 @@ impl Drop for Remote {
     fn drop(&mut self) {
         let mut inner = self.inner.borrow_mut();
         inner.closed = true;
+        inner.readers.clear();
         inner.client.close();
     }
 }
@@ -137,6 +143,10 @@ fn worker_stopped(shared: &Shared) {
         drop(inner);
         send_frame(shared);
     }
+}
+
+fn no_map() -> EngineError {
+    EngineError::Invalid("no map was drawn yet".to_owned())
 }
 
 /// Sends the newest Frame, if it was not sent yet.
@@ -171,6 +181,10 @@ fn ask(shared: &Shared, ask: Ask, packed: Option<Packed>, number: u64) {
             return;
         }
         let blobs = blobs.into_iter().map(Rc::new).collect();
+        if ask == Ask::Draw {
+            // The question itself goes before anybody who waits runs.
+            shared.borrow_mut().deliver(number);
+        }
         let (answer, mut blobs) = client.ask(ask, blobs).await;
         {
             let mut inner = shared.borrow_mut();
@@ -218,6 +232,30 @@ async fn send_large(shared: &Shared, mut packed: Packed) -> Vec<Blob> {
 }
 
 impl Inner {
+    /// Frame `number` goes to the worker: questions about it may follow.
+    fn deliver(&mut self, number: u64) {
+        self.delivered = number;
+        for reader in self.readers.drain(..) {
+            // A reader that is gone no longer waits.
+            let _ = reader.send(());
+        }
+    }
+
+    /// What to wait for before a question about Frame `number` may follow it; `None` when it has gone.
+    fn before(&mut self, number: u64) -> Result<Option<oneshot::Receiver<()>>, EngineError> {
+        if let Some(why) = &self.gone {
+            return Err(why.clone());
+        }
+        if self.closed || number == 0 {
+            return Err(no_map());
+        }
+        Ok((self.delivered < number).then(|| {
+            let (reader, delivered) = oneshot::channel();
+            self.readers.push(reader);
+            delivered
+        }))
+    }
+
     fn hear(&mut self, drawn: Drawn, number: u64) {
         self.failures = 0;
         (self.more, self.partial) = (drawn.more, drawn.partial);
@@ -245,6 +283,7 @@ impl Inner {
     /// The next worker knows nothing of what this one was sent.
     fn forget_worker(&mut self) {
         self.wire = Wire::default();
+        self.delivered = 0;
         self.waiting = self.last.is_some();
     }
 
@@ -255,15 +294,12 @@ impl Inner {
         self.forget_worker();
         if self.failures >= PATIENCE || self.client.has_given_up() || !self.waiting {
             self.waiting = false;
+            self.readers.clear();
             self.gone = Some(EngineError::NoCpu(why));
             (self.more, self.partial, self.finished) = (false, false, self.newest);
             (self.progress, self.strip_waits) = (None, false);
         }
     }
-}
-
-fn no_map() -> EngineError {
-    EngineError::Invalid("no map was drawn yet".to_owned())
 }
 
 /// A picture on its canvas; `None` when that cannot be drawn to. The size of the canvas follows that
@@ -331,21 +367,26 @@ impl Engine for Remote {
     }
 
     fn read_map(&mut self) -> Local<Result<MapValues, EngineError>> {
-        let shared = self.inner.clone();
-        let client = self.inner.borrow().client.clone();
+        let (shared, newest) = (self.inner.clone(), self.inner.borrow().newest);
         Box::pin(async move {
             loop {
-                send_frame(&shared);
-                // The Frame goes first.
-                tick().await;
-                if shared.borrow().closed {
-                    // A question would start another worker.
-                    return Err(no_map());
+                // The worker answers in order: a question before the Frame would be about an older map.
+                loop {
+                    let waits = shared.borrow_mut().before(newest)?;
+                    let Some(delivered) = waits else {
+                        break;
+                    };
+                    // When there will be no Frame, whoever waits is let go without an answer.
+                    delivered.await.map_err(|_| no_map())?;
                 }
+                let (client, frame) = {
+                    let inner = shared.borrow();
+                    (inner.client.clone(), inner.delivered)
+                };
                 let gone = client.gone();
                 let (_, blobs) = client.ask(Ask::Map, Vec::new()).await;
-                if let Some(map) = painter::map_of(&blobs) {
-                    return Ok(map);
+                if let Some(values) = painter::map_of(&blobs) {
+                    return Ok(MapValues { frame, ..values });
                 }
                 // A worker that stopped meanwhile has another after it, unless there were too many.
                 if client.gone() == gone || client.has_given_up() {

@@ -58,7 +58,10 @@ impl Driver {
             });
             match frame {
                 Some(frame) => match engine.draw(&frame) {
-                    Ok(number) => self.beat.drawn(number, now),
+                    Ok(number) => {
+                        self.beat.drawn(number, now);
+                        self.facts.note_drawn(number, &frame.layer, &scene);
+                    }
                     Err(EngineError::EmptyCanvas) => self.beat.skipped(),
                     Err(error @ EngineError::TooLarge { .. }) => {
                         self.beat.skipped();
