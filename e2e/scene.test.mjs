@@ -61,6 +61,23 @@ for (const name of BROWSERS) {
       }
     });
 
+    test('a Xavier bias: the page says how small it is for these sizes, and no map shows it', async () => {
+      const plain = await show(page, 'v=1&m=cjar&pk=0');
+      for (const [lang, each, rows] of [['en', 0, 1], ['en', 1, 24], ['zh', 0, 1], ['zh', 1, 24]]) {
+        const map = await show(page, `v=1&m=cjar&pk=1&pk.shape=xavier&pk.each=${each}&lang=${lang}`);
+        const [said] = await page.$$eval('p.aside', (all) => all.map((it) => (it.hidden ? '' : it.textContent)).filter((text) => /xavier|Xavier|CJAR/.test(text) && /\d/.test(text)));
+        // 12 heads of 32, gain 0.02, the fans of [1, 12, rows, 32].
+        const deviation = 0.02 * Math.sqrt(2 / (12 * rows * 32 + rows * 32));
+        const [, digits, power] = /(\d+\.\d+)(?:·10⁻(.))?/.exec(said.replace(/^.*?(?:deviation|标准差为)/, ''));
+        const told = Number(digits) * 10 ** -(power ? '⁰¹²³⁴⁵⁶⁷⁸⁹'.indexOf(power) : 0);
+        assert.ok(Math.abs(told / deviation - 1) < 0.05, `${said}: ${deviation}`);
+        const off = Math.max(...map.values.map((value, at) => Math.abs(value - plain.values[at])));
+        assert.ok(off < 1 / 256, `the map moves by ${off}: more than a step of its colours`);
+      }
+      await show(page, 'v=1&m=cjar&pk=1&pk.shape=normal&lang=en');
+      assert.ok(await page.$$eval('p.aside', (all) => all.every((it) => it.hidden || !/deviation/.test(it.textContent))));
+    });
+
     test('link, page, link is the identity', async () => {
       const links = [
         'v=1&src=paragraph.2&m=window&causal=1&conv=causal_count&w=9&head=3',

@@ -176,13 +176,27 @@ fn what_is_documented_is_taken() {
     }
 }
 
+/// Whether `draft` is refused in words that hold all of `named`.
+fn assert_refused(draft: &Draft, named: &[&str]) {
+    let tensors: Vec<_> = draft.tensors.keys().collect();
+    let said = match draft.parse() {
+        Ok(_) => panic!("taken: {tensors:?} {} {:?}", draft.config, draft.inputs),
+        Err(why) => why.to_string(),
+    };
+    for name in named {
+        assert!(
+            said.contains(name),
+            "{tensors:?}: '{said}' does not name {name}"
+        );
+    }
+}
+
 #[test]
 fn what_would_be_taken_as_something_else_is_refused_by_name() {
     let heads = || Draft::new(&HEADS);
     let hidden = || Draft::new(&HIDDEN);
     let and = |draft: Draft, name: &str| draft.with(name, shape(name));
     let two = |draft: Draft, a: &str, b: &str| and(and(draft, a), b);
-    let from = |list: Value| Draft::new(&["expect.y"]).inputs(list);
     let without = |name: &str| {
         let mut draft = heads();
         draft.tensors.remove(name);
@@ -247,8 +261,17 @@ fn what_would_be_taken_as_something_else_is_refused_by_name() {
             and(heads(), "s").number("s", f32::NEG_INFINITY),
             &["s", "finite"],
         ),
-        // Files that are named.
-        (from(json!(["data/hidden", "data/layer"])), &["x.0"]),
+    ] {
+        assert_refused(&draft, named);
+    }
+}
+
+#[test]
+fn files_that_a_case_names_bring_inputs_and_each_once() {
+    let from = |list: Value| Draft::new(&["expect.y"]).inputs(list);
+    let and = |draft: Draft, name: &str| draft.with(name, shape(name));
+    for (draft, named) in [
+        (from(json!(["data/hidden", "data/layer"])), &["x.0"][..]),
         (from(json!(["data/hidden#x.7"])), &["x.7"]),
         (
             from(json!(["data/hidden#x.0", "data/hidden#x.1"])),
@@ -264,7 +287,10 @@ fn what_would_be_taken_as_something_else_is_refused_by_name() {
             &["w_q", "twice"],
         ),
         (
-            two(from(json!(["data/hidden#x.0", "data/layer"])), "w_1", "w_2"),
+            and(
+                and(from(json!(["data/hidden#x.0", "data/layer"])), "w_1"),
+                "w_2",
+            ),
             &["w_1", "w_o"],
         ),
         (
@@ -276,17 +302,7 @@ fn what_would_be_taken_as_something_else_is_refused_by_name() {
         (from(json!(["data/nothing"])), &["data/nothing"]),
         (from(json!("data/hidden#x.0")), &["inputs"]),
     ] {
-        let tensors: Vec<_> = draft.tensors.keys().collect();
-        let said = match draft.parse() {
-            Ok(_) => panic!("taken: {tensors:?} {} {:?}", draft.config, draft.inputs),
-            Err(why) => why.to_string(),
-        };
-        for name in named {
-            assert!(
-                said.contains(name),
-                "{tensors:?}: '{said}' does not name {name}"
-            );
-        }
+        assert_refused(&draft, named);
     }
 }
 

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 use super::safetensors::{ReadError, Tensors};
 use crate::attention::check::Misfit;
@@ -212,12 +212,9 @@ fn known(file: &Tensors) -> Result<(), ReadError> {
 
 /// The choices of `config`. One that is not known is refused: the case would be judged without it.
 fn choices(text: &str) -> Result<Choices, ReadError> {
-    let fields: BTreeMap<String, IgnoredAny> = json("config", text)?;
-    match fields
-        .into_keys()
-        .find(|name| !FIELDS.contains(&name.as_str()))
-    {
-        Some(name) => Err(ReadError::UnknownField(name)),
+    let fields: Map<String, Value> = json("config", text)?;
+    match fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        Some(name) => Err(ReadError::UnknownField(name.clone())),
         None => json("config", text),
     }
 }

@@ -17,11 +17,11 @@ fn shape(of: &[usize]) -> Tensor {
     }
 }
 
-fn linear(d: usize) -> Option<Linear> {
-    Some(Linear {
+fn linear(d: usize) -> Linear {
+    Linear {
         weight: shape(&[d, d]),
         bias: Some(shape(&[d])),
-    })
+    }
 }
 
 /// One cell of the map, and the outputs.
@@ -108,15 +108,15 @@ fn each_input_that_is_too_large_is_refused_by_name() {
     };
     let wide = 6000; // d² numbers are 144 MB.
     for (input, name) in [
-        (hidden(linear(wide), None, None, wide), Name::WQ),
-        (hidden(None, linear(wide), None, wide), Name::WK),
-        (hidden(None, None, linear(wide), wide), Name::WV),
+        (hidden(Some(linear(wide)), None, None, wide), Name::WQ),
+        (hidden(None, Some(linear(wide)), None, wide), Name::WK),
+        (hidden(None, None, Some(linear(wide)), wide), Name::WV),
     ] {
         let frame = with(frame(60, 2, 100), |layer| layer.input = input);
         assert_eq!(refused(&frame), [name]);
     }
     let output = with(frame(60, 2, 100), |layer| {
-        layer.output = linear(wide).map_or(Output::Identity, Output::Full);
+        layer.output = Output::Full(linear(wide));
     });
     assert_eq!(refused(&output), [Name::WO]);
 
@@ -160,7 +160,7 @@ fn each_input_that_is_too_large_is_refused_by_name() {
 #[test]
 fn outputs_that_are_not_on_screen_need_nothing() {
     let wide = with(frame(60, 2, 100), |layer| {
-        layer.output = linear(6000).map_or(Output::Identity, Output::Full);
+        layer.output = Output::Full(linear(6000));
     });
     let map_only = Frame {
         output: None,

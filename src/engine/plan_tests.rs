@@ -162,7 +162,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
                 f.biases.s = Some(ScoreBias::Curve {
                     table: vec![0.0; 15].into(),
                     common: 0.0,
-                })
+                });
             },
             vec![Curve],
         ),

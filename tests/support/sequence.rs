@@ -101,13 +101,16 @@ pub fn sequences() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, LENGTH)
 }
 
+/// The P_K that acts, if any: which unit, and the bits of its amplitude.
+type FactorsOf = Option<(usize, u32)>;
+
 /// A layer and what is made for it once, as the page does.
 struct Kit {
     base: Frame,
     units: [Tensor; 3],
     tables: [ScoreBias; 3],
     out: Option<Arc<OutFactors>>,
-    score: RefCell<HashMap<Option<(usize, u32)>, Arc<ScoreFactors>>>,
+    score: RefCell<HashMap<FactorsOf, Arc<ScoreFactors>>>,
 }
 
 impl Kit {
@@ -267,9 +270,10 @@ impl<'a> Choices<'a> {
             frame.score_factors = Some(kit.factors(acting, &frame.biases));
         }
         config.out_rank = self.of(Part::OutRank, &[None, Some(1), Some(4)]);
-        frame.out_factors = (config.out_rank.is_some() || self.number(Part::OutFactors) % 2 == 0)
-            .then(|| kit.out.clone())
-            .flatten();
+        frame.out_factors = (config.out_rank.is_some()
+            || self.number(Part::OutFactors).is_multiple_of(2))
+        .then(|| kit.out.clone())
+        .flatten();
         if frame.out_factors.is_none() {
             config.out_rank = None;
         }
@@ -301,7 +305,7 @@ impl<'a> Choices<'a> {
             ..window
         };
         let rules = [all, window, past, dilated, padded];
-        rules[self.number(Part::Near) % rules.len()].clone()
+        rules[self.number(Part::Near) % rules.len()]
     }
 
     fn colors(&self) -> Colors {
