@@ -219,8 +219,8 @@ export async function judgePicture(page, fragment, target = page, corner = { x: 
       // Under a message and its shadow.
       if (isCovered(i, j)) continue;
       if (want.visible[i * want.cols + j]) {
-        // Marks hide small cells.
-        if (pitch < 14 && (i === row || j === col)) continue;
+        // Marks hide small cells, and reach over their neighbours.
+        if (pitch < 14 && (Math.abs(i - row) <= 1 || Math.abs(j - col) <= 1)) continue;
         const colour = middle(picture, box, want, i, j);
         const { off, t } = place(colour, stops);
         const value = want.values[i * want.cols + j];

@@ -15,8 +15,14 @@ const SENTENCE: Sizes = Sizes {
     head_dim: 32,
 };
 
-/// Link, what is limited of it (parameter and value), and the link afterwards.
-const LIMITED: &[(&str, &[(&str, &str)], &str)] = &[
+/// A link, what is said of it (parameter, value that is used), and the link of what is shown.
+type Limited = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
+
+const LIMITED: &[Limited] = &[
     ("v=1", &[], "v=1"),
     ("v=1&head=11", &[], "v=1&head=11"),
     ("v=1&head=12", &[("head", "12")], "v=1&head=11"),

@@ -40,24 +40,31 @@ pub fn ticks(
     let signed = table == ColorTable::Diverging;
     let place = |value| colors::place(table, scale, ends, value);
     let mut kept: Vec<Tick> = Vec::new();
-    let mut keep = |value: f64| {
-        let (place, text) = (place(value), text(value));
-        let apart = kept.iter().all(|tick| {
-            let room = width(&tick.text).midpoint(width(&text)) + GAP;
-            (tick.place - place).abs() * BAR >= room
-        });
-        if apart && kept.len() < MOST {
+    // Numbers of one size stand on both sides of 0 or on none: all of `values` have room, or none stays.
+    let mut keep = |values: &[f64]| {
+        let before = kept.len();
+        for &value in values {
+            let (place, text) = (place(value), text(value));
+            let apart = kept.iter().all(|tick| {
+                let room = width(&tick.text).midpoint(width(&text)) + GAP;
+                (tick.place - place).abs() * BAR >= room
+            });
+            if !apart || kept.len() == MOST {
+                kept.truncate(before);
+                return;
+            }
             kept.push(Tick { place, value, text });
         }
     };
     // First come those that must not give way.
     if signed {
-        keep(0.0);
+        keep(&[0.0]);
     }
     for value in round(scale, high, signed) {
-        keep(value);
         if signed {
-            keep(-value);
+            keep(&[value, -value]);
+        } else {
+            keep(&[value]);
         }
     }
     kept.sort_by(|a, b| a.place.total_cmp(&b.place));
