@@ -71,7 +71,7 @@ for (const name of BROWSERS) {
       await waitForProblem(page, /head=99/);
       await atAddress(page, 'v=1&head=11');
       // The same link once more is said once more.
-      await page.click('.problem button');
+      await page.click('.problem button.icon');
       await page.evaluate(() => (location.hash = '#v=1&head=99'));
       await waitForProblem(page, /head=99/);
       await atAddress(page, 'v=1&head=11');
@@ -87,7 +87,7 @@ for (const name of BROWSERS) {
       await waitForProblem(page, /head=11.* \(limited to 3\)/);
       assert.equal(await scene(page), 'v=1&src=random.64.1&head=3');
       // Dismissed, it stays away while the same is limited.
-      await page.click('.problem button');
+      await page.click('.problem button.icon');
       for (const pattern of ['4', '5']) {
         await page.select('#source', pattern);
         assert.match(await scene(page), /head=3/);

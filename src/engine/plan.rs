@@ -81,8 +81,8 @@ impl Pass {
             ],
             Self::ValueBias => &[Self::Output],
             Self::ScoreBias => &[Self::Stats],
-            // k' and the factors feed the statistics too, unless the reading normalises s alone.
-            Self::Factors | Self::KeyBias | Self::Stats => &[Self::Map, Self::Strip, Self::Output],
+            Self::Factors | Self::KeyBias => &[Self::Stats],
+            Self::Stats => &[Self::Map, Self::Strip, Self::Output],
             Self::Map => &[Self::DrawMap],
             Self::Strip => &[Self::DrawStrip],
             Self::Output => &[Self::Components, Self::FullTexels, Self::LowTexels],
@@ -174,10 +174,8 @@ impl Plan {
             self.mark(Pass::Map);
             self.mark(Pass::Strip);
             self.mark(Pass::Output);
-            // The product reading normalises s alone.
-            if !new.config.reading.is_signed() {
-                self.mark(Pass::Stats);
-            }
+            // The product reading normalises s alone, but statistics hold what scores share, too.
+            self.mark(Pass::Stats);
         }
     }
 

@@ -251,10 +251,10 @@ fn s_and_scale_act_where_their_reading_uses_them() {
     let mut after = before.clone();
     after.config.scale = 0.1;
     check(
-        "scale under product leaves the statistics",
+        "scale under product touches what scores share, which statistics hold",
         &before,
         &after,
-        &and_drawn(&[]),
+        &and_drawn(&[Stats]),
     );
 }
 
