@@ -257,11 +257,10 @@ impl Shown {
         if !symbols::has_any(words) {
             return self.text.set_data(words);
         }
-        let option = self.text.parent_element();
-        if let Some(option) = option.filter(|parent| parent.tag_name() == "OPTION") {
-            // It shows no markup.
+        let parent = self.text.parent_element();
+        if parent.is_some_and(|parent| parent.tag_name() == "OPTION") {
+            // It shows no markup. A name of its own would differ from what is to be seen.
             self.text.set_data(&symbols::flat(words));
-            let _ = option.set_attribute("aria-label", &symbols::spoken(words));
             return;
         }
         let mut parts = symbols::parts(words).peekable();
