@@ -228,8 +228,9 @@ export async function judgePicture(page, fragment, target = page, corner = { x: 
       // Under a message and its shadow.
       if (isCovered(i, j)) continue;
       if (want.visible[i * want.cols + j]) {
-        // Marks hide small cells, and reach over their neighbours.
-        if (pitch < 14 && (Math.abs(i - row) <= 1 || Math.abs(j - col) <= 1)) continue;
+        // Marks hide small cells, and their lines some pixels of the neighbours.
+        const reach = Math.max(1, Math.ceil(8 / pitch));
+        if (pitch < 14 && (Math.abs(i - row) <= reach || Math.abs(j - col) <= reach)) continue;
         // Where a cell has hardly a pixel of its own it may be a neighbour's.
         const near = (pitch < 3 ? [-1, 0, 1] : [0]).flatMap((down, _, by) => by.map((right) => (i + down) * want.cols + j + right));
         if (!near.every((at) => want.visible[at] !== 0)) continue;
