@@ -8,10 +8,10 @@ mod common;
 use std::hint::black_box;
 use std::time::Instant;
 
-use attnscope::attention::config::Reading;
-use attnscope::attention::layer::{PositionBias, ScoreBias};
-use attnscope::engine::cpu::engine::{CpuEngine, Targets};
-use attnscope::engine::{EngineError, Frame};
+use attnscope_attention::config::Reading;
+use attnscope_attention::layer::{PositionBias, ScoreBias};
+use attnscope_engine::{EngineError, Frame};
+use attnscope_engine_cpu::engine::{CpuEngine, Targets};
 use common::{frame, map, middle_and_best, tensor};
 
 const RUNS: usize = 41;

@@ -7,12 +7,10 @@ mod common;
 use std::sync::Arc;
 use std::time::Instant;
 
-use attnscope::attention::layer::{Layer, Linear, Output};
-use attnscope::engine::gpu::{GpuEngine, Options, Slot};
-use attnscope::engine::{
-    ColorTable, Engine, EngineError, Frame, OutFactors, OutputView, StripView,
-};
-use attnscope::scene::Quantity;
+use attnscope_attention::layer::{Layer, Linear, Output};
+use attnscope_engine::{ColorTable, Engine, EngineError, Frame, OutFactors, OutputView, StripView};
+use attnscope_engine_gpu::{GpuEngine, Options, Slot};
+use attnscope_scene::Quantity;
 use common::{COLORS, frame, map, middle_and_best, tensor};
 
 /// Draws `frames` in turn, everything finished each time; prints median and best.

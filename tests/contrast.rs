@@ -2,7 +2,7 @@
 //! ground of the page (WCAG 2.2, 1.4.11): the colours are read from the page's own style sheet.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use attnscope::engine::{ColorTable, colors};
+use attnscope_engine::{ColorTable, colors};
 
 const STYLES: &str = include_str!("../www/style.css");
 /// The least contrast of what is no text.

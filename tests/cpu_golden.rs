@@ -4,14 +4,14 @@
 
 mod support;
 
-use attnscope::attention::compare::{Comparison, Tolerance, compare};
 use attnscope::check::judge::held;
-use attnscope::data::case::Case;
-use attnscope::data::folder;
-use attnscope::engine::Frame;
-use attnscope::engine::cpu::engine::{CpuEngine, Targets};
-use attnscope::engine::cpu::outputs::Which;
-use attnscope::scene::Quantity;
+use attnscope_attention::compare::{Comparison, Tolerance, compare};
+use attnscope_data::case::Case;
+use attnscope_data::folder;
+use attnscope_engine::Frame;
+use attnscope_engine_cpu::engine::{CpuEngine, Targets};
+use attnscope_engine_cpu::outputs::Which;
+use attnscope_scene::Quantity;
 use support::{frame, output, whole_map};
 
 /// The maps of all heads `[H, L, L]` of `frame`.

@@ -4,14 +4,14 @@
 
 mod support;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::data::case::Case;
-use attnscope::data::folder;
-use attnscope::engine::cpu::engine::{CpuEngine, Targets};
-use attnscope::engine::cpu::paint::Picture;
-use attnscope::engine::gpu::{GpuEngine, Slot};
-use attnscope::engine::{ColorTable, Colors, Engine, Frame, MapValues, Pool, colors};
-use attnscope::scene::{ColorScale, Quantity, Rect};
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_data::case::Case;
+use attnscope_data::folder;
+use attnscope_engine::{ColorTable, Colors, Engine, Frame, MapValues, Pool, colors};
+use attnscope_engine_cpu::engine::{CpuEngine, Targets};
+use attnscope_engine_cpu::paint::Picture;
+use attnscope_engine_gpu::{GpuEngine, Slot};
+use attnscope_scene::{ColorScale, Quantity, Rect};
 use support::{COLORS, frame, output, strip, whole_map};
 
 const SLOTS: [Slot; 3] = [Slot::Map, Slot::Strip, Slot::Output];
@@ -345,10 +345,10 @@ fn small_maps_of_an_older_frame_are_known_as_such() {
 
 /// The layer with its tokens repeated `times` times.
 fn lengthened(
-    layer: &attnscope::attention::layer::Layer,
+    layer: &attnscope_attention::layer::Layer,
     times: usize,
-) -> attnscope::attention::layer::Layer {
-    use attnscope::attention::layer::{Input, Tensor, fresh_id};
+) -> attnscope_attention::layer::Layer {
+    use attnscope_attention::layer::{Input, Tensor, fresh_id};
     let mut layer = layer.clone();
     layer.id = fresh_id();
     layer.seq_len *= times;

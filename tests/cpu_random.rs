@@ -3,11 +3,11 @@
 
 mod support;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::engine::Frame;
-use attnscope::engine::cpu::engine::{CpuEngine, Targets};
-use attnscope::engine::cpu::outputs::Which;
-use attnscope::scene::Quantity;
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_engine::Frame;
+use attnscope_engine_cpu::engine::{CpuEngine, Targets};
+use attnscope_engine_cpu::outputs::Which;
+use attnscope_scene::Quantity;
 use proptest::prelude::*;
 use support::random::{all_equal, recipes};
 use support::wanted::head;

@@ -4,13 +4,13 @@
 
 mod support;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::layer::Output;
-use attnscope::attention::low_rank::factor_output;
-use attnscope::attention::output::{head_outputs, layer_output};
-use attnscope::data::folder;
-use attnscope::engine::cpu::engine::{CpuEngine, Targets};
-use attnscope::engine::cpu::outputs::Which;
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_attention::layer::Output;
+use attnscope_attention::low_rank::factor_output;
+use attnscope_attention::output::{head_outputs, layer_output};
+use attnscope_data::folder;
+use attnscope_engine_cpu::engine::{CpuEngine, Targets};
+use attnscope_engine_cpu::outputs::Which;
 use support::{frame, output};
 
 #[test]

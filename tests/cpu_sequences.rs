@@ -4,10 +4,10 @@
 
 mod support;
 
-use attnscope::engine::Frame;
-use attnscope::engine::cpu::engine::{CpuEngine, Targets};
-use attnscope::engine::cpu::outputs::Which;
-use attnscope::engine::cpu::paint::Picture;
+use attnscope_engine::Frame;
+use attnscope_engine_cpu::engine::{CpuEngine, Targets};
+use attnscope_engine_cpu::outputs::Which;
+use attnscope_engine_cpu::paint::Picture;
 use proptest::prelude::*;
 use support::sequence::{Choices, Kits, PICTURES, Seen, bits, same, sequences};
 

@@ -4,12 +4,12 @@
 
 mod support;
 
-use attnscope::attention::layer::Tensor;
-use attnscope::data::folder;
-use attnscope::engine::Frame;
-use attnscope::engine::cpu::engine::Targets;
-use attnscope::engine::cpu::wire::Wire;
-use attnscope::scene::{ColorScale, Quantity};
+use attnscope_attention::layer::Tensor;
+use attnscope_data::folder;
+use attnscope_engine::Frame;
+use attnscope_engine_cpu::engine::Targets;
+use attnscope_engine_cpu::wire::Wire;
+use attnscope_scene::{ColorScale, Quantity};
 use support::{frame, output, strip, whole_map};
 
 const TARGETS: Targets = Targets {

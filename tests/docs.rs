@@ -1,12 +1,12 @@
-//! What README and ARCHITECTURE say about parameters and files is what there is. After a change:
-//! `UPDATE_DOCS=1 cargo test --test docs` rewrites both tables.
+//! The README says about links what the program does. After a change of the link parameters,
+//! `UPDATE_DOCS=1 cargo test --test docs` rewrites its table.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use attnscope::scene::Scene;
-use attnscope::scene::keys::KEYS;
+use attnscope_scene::Scene;
+use attnscope_scene::keys::KEYS;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -90,65 +90,4 @@ fn every_frame_to_copy_lets_its_link_open() {
         }
         assert!(frames > 0, "{file} has no frame any more");
     }
-}
-
-/// Every source file below `folder` that the table names, as paths from the root, sorted.
-fn sources(folder: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open = vec![root().join(folder)];
-    while let Some(folder) = open.pop() {
-        // A folder that is gone is a table that no longer fits.
-        for entry in std::fs::read_dir(folder).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_dir() {
-                open.push(path);
-            } else if [".rs", ".wgsl"].iter().any(|end| name.ends_with(end))
-                && !name.ends_with("_tests.rs")
-            {
-                let path = path.strip_prefix(root()).unwrap();
-                found.push(path.to_string_lossy().replace('\\', "/"));
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// The first sentence of a file's own description.
-fn description(file: &str) -> String {
-    let text = read(file);
-    let mark = if Path::new(file).extension().is_some_and(|end| end == "wgsl") {
-        "//"
-    } else {
-        "//!"
-    };
-    let lines: Vec<_> = text
-        .lines()
-        .map_while(|line| line.strip_prefix(mark))
-        .map(str::trim)
-        .take_while(|line| !line.is_empty() && !line.starts_with("!import"))
-        .collect();
-    let paragraph = lines.join(" ");
-    let sentence = paragraph.split(". ").next().unwrap_or_default();
-    assert!(!sentence.is_empty(), "{file} does not say what it is");
-    sentence.trim_end_matches('.').replace('|', "\\|")
-}
-
-#[test]
-fn the_table_of_files_is_the_tree() {
-    let mut table = String::from("| file | what it is |\n|---|---|\n");
-    for folder in [
-        "build",
-        "kernels/src",
-        "markup/src",
-        "shaders",
-        "src",
-        "xtask/src",
-    ] {
-        for file in sources(folder) {
-            writeln!(table, "| `{file}` | {} |", description(&file)).unwrap();
-        }
-    }
-    hold("ARCHITECTURE.md", "files", &table);
 }

@@ -4,14 +4,14 @@
 
 mod support;
 
-use attnscope::attention::compare::Comparison;
-use attnscope::attention::config::Reading;
-use attnscope::attention::layer::{Input, PositionBias, ScoreBias, Tensor};
-use attnscope::attention::visibility::Visibility;
-use attnscope::engine::Frame;
-use attnscope::engine::gpu::GpuEngine;
-use attnscope::engine::gpu::readback::Matrix;
-use attnscope::scene::Quantity;
+use attnscope_attention::compare::Comparison;
+use attnscope_attention::config::Reading;
+use attnscope_attention::layer::{Input, PositionBias, ScoreBias, Tensor};
+use attnscope_attention::visibility::Visibility;
+use attnscope_engine::Frame;
+use attnscope_engine_gpu::GpuEngine;
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_scene::Quantity;
 use support::recipe::{Auxiliary, Position, Recipe, relaid};
 use support::wanted::Check;
 use support::{matrix, output, whole_map};

@@ -3,13 +3,13 @@
 
 mod support;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::config::{Empty, Reading};
-use attnscope::attention::layer::{Input, PositionBias, ScoreBias, Tensor};
-use attnscope::engine::Frame;
-use attnscope::engine::gpu::GpuEngine;
-use attnscope::engine::gpu::readback::Matrix;
-use attnscope::scene::Quantity;
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::layer::{Input, PositionBias, ScoreBias, Tensor};
+use attnscope_engine::Frame;
+use attnscope_engine_gpu::GpuEngine;
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_scene::Quantity;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use support::random::{Held, all_equal, cases, hold, recipes};

@@ -4,7 +4,7 @@
 
 mod support;
 
-use attnscope::data::folder;
+use attnscope_data::folder;
 
 #[test]
 fn golden_cases_through_the_gpu() {

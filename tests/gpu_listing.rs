@@ -4,16 +4,16 @@
 
 mod support;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::config::{Empty, Reading};
-use attnscope::attention::output::head_outputs;
-use attnscope::attention::reference::Head;
-use attnscope::data::case::Case;
-use attnscope::data::folder;
-use attnscope::engine::gpu::GpuEngine;
-use attnscope::engine::gpu::readback::Matrix;
-use attnscope::engine::{Frame, Pool};
-use attnscope::scene::Quantity;
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::output::head_outputs;
+use attnscope_attention::reference::Head;
+use attnscope_data::case::Case;
+use attnscope_data::folder;
+use attnscope_engine::{Frame, Pool};
+use attnscope_engine_gpu::GpuEngine;
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_scene::Quantity;
 use support::{frame, maps, matrix, read, whole_map};
 
 /// `name` with so much padding, the past strictly, and the mean in rows without keys.

@@ -11,8 +11,8 @@ mod support;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use attnscope::attention::compare::{Comparison, Verdict};
-use attnscope::engine::gpu::{GpuEngine, shaders};
+use attnscope_attention::compare::{Comparison, Verdict};
+use attnscope_engine_gpu::{GpuEngine, shaders};
 use mutants::Mutant;
 use mutants::checks::Judge;
 

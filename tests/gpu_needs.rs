@@ -6,9 +6,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use attnscope::attention::layer::{Output, Tensor};
-use attnscope::engine::{Engine, EngineError, Frame};
-use attnscope::scene::Quantity;
+use attnscope_attention::layer::{Output, Tensor};
+use attnscope_engine::{Engine, EngineError, Frame};
+use attnscope_scene::Quantity;
 use proptest::prelude::*;
 use support::random::{cases, hold, recipes};
 use support::recipe::{Recipe, relaid};

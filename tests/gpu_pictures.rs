@@ -3,14 +3,14 @@
 
 mod support;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::reference::Head;
-use attnscope::data::case::Case;
-use attnscope::data::folder;
-use attnscope::engine::gpu::Slot;
-use attnscope::engine::gpu::readback::Matrix;
-use attnscope::engine::{Engine, EngineError, Frame, MapValues, MapView, Pool, colors};
-use attnscope::scene::{Quantity, Rect};
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_attention::reference::Head;
+use attnscope_data::case::Case;
+use attnscope_data::folder;
+use attnscope_engine::{Engine, EngineError, Frame, MapValues, MapView, Pool, colors};
+use attnscope_engine_gpu::Slot;
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_scene::{Quantity, Rect};
 use support::{COLORS, frame, maps, matrix, output, read, strip, whole_map};
 
 fn case(name: &str) -> Case {
@@ -366,7 +366,7 @@ fn output_energies_give_the_error_of_every_rank() {
     let difference: Vec<f32> = y.iter().zip(&low).map(|(a, b)| a - b).collect();
     let measured = (square(&difference) / square(&y)).sqrt();
     let sigma = &full.out_factors.as_ref().unwrap().sigma;
-    let predicted = attnscope::attention::low_rank::output_error(
+    let predicted = attnscope_attention::low_rank::output_error(
         sigma,
         &report.component_energy,
         f64::from(report.output_energy),

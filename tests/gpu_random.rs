@@ -4,16 +4,16 @@
 
 mod support;
 
-use attnscope::attention::config::Reading;
-use attnscope::engine::{Frame, MapView, Pool};
-use attnscope::scene::{Quantity, Rect};
+use attnscope_attention::config::Reading;
+use attnscope_engine::{Frame, MapView, Pool};
+use attnscope_scene::{Quantity, Rect};
 use proptest::prelude::*;
 use support::random::{Held, all_equal, cases, hold, recipes};
 use support::recipe::Recipe;
 use support::wanted::Check;
 use support::{output, whole_map};
 
-use attnscope::engine::gpu::GpuEngine;
+use attnscope_engine_gpu::GpuEngine;
 
 /// A of one head, O, Y, their energies: the numbers of a layer.
 fn numbers(engine: &mut GpuEngine, recipe: &Recipe) -> Held {

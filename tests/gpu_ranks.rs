@@ -4,12 +4,12 @@
 
 mod support;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::layer::Output;
-use attnscope::attention::low_rank::factor_output;
-use attnscope::attention::output::{head_outputs, layer_output};
-use attnscope::data::folder;
-use attnscope::engine::gpu::readback::Matrix;
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_attention::layer::Output;
+use attnscope_attention::low_rank::factor_output;
+use attnscope_attention::output::{head_outputs, layer_output};
+use attnscope_data::folder;
+use attnscope_engine_gpu::readback::Matrix;
 use support::{frame, matrix};
 
 #[test]

@@ -6,18 +6,18 @@ use std::collections::HashMap;
 use std::mem::offset_of;
 use std::process::Command;
 
-use attnscope::attention::config::{Empty, Reading};
-use attnscope::engine::gpu::gpu_data::{
+use attnscope_attention::config::{Empty, Reading};
+use attnscope_engine::{ColorTable, Pool};
+use attnscope_engine_gpu::gpu_data::{
     self as data, BiasParams, EnergyParams, HeadParams, HeatmapParams, LinearParams, MapParams,
     MatrixParams, OutputParams,
 };
-use attnscope::engine::gpu::kernel::{Bind, HEATMAP_BINDS, Kernel};
-use attnscope::engine::gpu::shaders::{self, Shader};
-use attnscope::engine::gpu::variant::Variant;
-use attnscope::engine::{ColorTable, Pool};
-use attnscope::scene::{ColorScale, Quantity};
+use attnscope_engine_gpu::kernel::{Bind, HEATMAP_BINDS, Kernel};
+use attnscope_engine_gpu::shaders::{self, Shader};
+use attnscope_engine_gpu::variant::Variant;
+use attnscope_scene::{ColorScale, Quantity};
 
-#[path = "../build/wgsl.rs"]
+#[path = "../crates/engine-gpu/build/wgsl.rs"]
 mod wgsl;
 
 fn module(shader: Shader) -> naga::Module {
@@ -312,9 +312,9 @@ fn numbers_are_the_same_on_both_sides() {
             "{name}"
         );
     }
-    let steps = attnscope::engine::colors::STEPS;
+    let steps = attnscope_engine::colors::STEPS;
     assert!((constant(shaders::HEATMAP, "STEPS") - steps as f64).abs() < 1e-9);
-    let floor = f64::from(attnscope::engine::colors::LOG_FLOOR);
+    let floor = f64::from(attnscope_engine::colors::LOG_FLOOR);
     assert!((constant(shaders::HEATMAP, "LOG_FLOOR") - floor).abs() < 1e-12);
     for (name, scale) in [
         ("SCALE_LINEAR", ColorScale::Linear),

@@ -4,9 +4,9 @@
 
 mod support;
 
-use attnscope::engine::gpu::readback::Matrix;
-use attnscope::engine::gpu::{GpuEngine, Slot};
-use attnscope::engine::{Engine, Frame};
+use attnscope_engine::{Engine, Frame};
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_engine_gpu::{GpuEngine, Slot};
 use proptest::prelude::*;
 use support::random::{cases, hold};
 use support::sequence::{Choices, Kits, PICTURES, Part, Seen, Step, bits, same, sequences};

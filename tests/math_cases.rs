@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use attnscope::attention::layer::Tensor;
-use attnscope::data::case::Case;
-use attnscope::data::safetensors::{ReadError, Tensors};
+use attnscope_attention::layer::Tensor;
+use attnscope_data::case::Case;
+use attnscope_data::safetensors::{ReadError, Tensors};
 use serde_json::{Map, Value, json};
 
 /// A case in the making: tensors by name with their shapes and numbers, and `config`.

@@ -5,19 +5,19 @@
 use std::fs;
 use std::sync::{Arc, LazyLock};
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::config::{Config, Reading};
-use attnscope::attention::layer::{
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_attention::config::{Config, Reading};
+use attnscope_attention::layer::{
     Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
 };
-use attnscope::attention::low_rank::{
+use attnscope_attention::low_rank::{
     energy_kept, factor_output, out_factors, output_error, score_factors,
 };
-use attnscope::attention::output::{component_energies, head_outputs, layer_output};
-use attnscope::attention::reference::Head;
-use attnscope::attention::visibility::Visibility;
-use attnscope::data::{folder, minilm};
-use attnscope::scene::Text;
+use attnscope_attention::output::{component_energies, head_outputs, layer_output};
+use attnscope_attention::reference::Head;
+use attnscope_attention::visibility::Visibility;
+use attnscope_data::{folder, minilm};
+use attnscope_scene::Text;
 use proptest::prelude::*;
 
 /// Layer 1 of MiniLM on *sentence*.

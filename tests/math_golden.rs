@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::layer::Output;
-use attnscope::attention::low_rank::{Factors, factor_output};
-use attnscope::attention::output::layer_output;
-use attnscope::attention::reference::Head;
-use attnscope::data::case::Case;
-use attnscope::data::folder;
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_attention::layer::Output;
+use attnscope_attention::low_rank::{Factors, factor_output};
+use attnscope_attention::output::layer_output;
+use attnscope_attention::reference::Head;
+use attnscope_data::case::Case;
+use attnscope_data::folder;
 
 /// What is judged in one case; returns how many tensors were compared.
 fn judge(case: &Case, factors: &mut HashMap<Vec<u32>, Factors>) -> usize {

@@ -3,12 +3,12 @@
 
 use std::fs;
 
-use attnscope::attention::layer::Input;
-use attnscope::data::case::Case;
-use attnscope::data::minilm::{Hidden, Weights};
-use attnscope::data::safetensors::{ReadError, Tensors};
-use attnscope::data::{folder, minilm};
-use attnscope::scene::Text;
+use attnscope_attention::layer::Input;
+use attnscope_data::case::Case;
+use attnscope_data::minilm::{Hidden, Weights};
+use attnscope_data::safetensors::{ReadError, Tensors};
+use attnscope_data::{folder, minilm};
+use attnscope_scene::Text;
 use proptest::prelude::*;
 
 fn read(name: &str) -> Vec<u8> {

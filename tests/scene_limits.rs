@@ -3,10 +3,10 @@
 #[path = "common/scenes.rs"]
 mod scenes;
 
-use attnscope::attention::visibility::Visibility;
-use attnscope::scene::resolve::Sizes;
-use attnscope::scene::warning::Reason;
-use attnscope::scene::{Rect, Scene};
+use attnscope_attention::visibility::Visibility;
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::warning::Reason;
+use attnscope_scene::{Rect, Scene};
 use proptest::prelude::*;
 
 const SENTENCE: Sizes = Sizes {

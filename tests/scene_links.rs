@@ -5,11 +5,11 @@
 #[path = "common/scenes.rs"]
 mod scenes;
 
-use attnscope::attention::config::Reading;
-use attnscope::scene::keys::KEYS;
-use attnscope::scene::permalink::{MAX_BYTES, MAX_WARNINGS, VERSION};
-use attnscope::scene::warning::{QUOTE_CHARS, Reason};
-use attnscope::scene::{Control, Convention, MAX_SEQ_LEN, Mechanism, Pattern, Scene, Source, Text};
+use attnscope_attention::config::Reading;
+use attnscope_scene::keys::KEYS;
+use attnscope_scene::permalink::{MAX_BYTES, MAX_WARNINGS, VERSION};
+use attnscope_scene::warning::{QUOTE_CHARS, Reason};
+use attnscope_scene::{Control, Convention, MAX_SEQ_LEN, Mechanism, Pattern, Scene, Source, Text};
 use proptest::prelude::*;
 use scenes::scene;
 

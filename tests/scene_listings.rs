@@ -4,18 +4,18 @@
 
 use std::path::Path;
 
-use attnscope::attention::compare::{Tolerance, compare};
-use attnscope::attention::config::{Config, Empty, Reading};
-use attnscope::attention::layer::{Biases, Input, Layer, Linear, ScoreBias, Tensor};
-use attnscope::attention::output::{head_outputs, layer_output};
-use attnscope::attention::reference::Head;
-use attnscope::attention::summary::summarize;
-use attnscope::data::case::Case;
-use attnscope::data::folder;
-use attnscope::data::minilm::{assemble, files};
-use attnscope::scene::listing::Point;
-use attnscope::scene::resolve::{MAX_DENSE, Sizes};
-use attnscope::scene::{LessonId, Mechanism, Pattern, Scene, Source};
+use attnscope_attention::compare::{Tolerance, compare};
+use attnscope_attention::config::{Config, Empty, Reading};
+use attnscope_attention::layer::{Biases, Input, Layer, Linear, ScoreBias, Tensor};
+use attnscope_attention::output::{head_outputs, layer_output};
+use attnscope_attention::reference::Head;
+use attnscope_attention::summary::summarize;
+use attnscope_data::case::Case;
+use attnscope_data::folder;
+use attnscope_data::minilm::{assemble, files};
+use attnscope_scene::listing::Point;
+use attnscope_scene::resolve::{MAX_DENSE, Sizes};
+use attnscope_scene::{LessonId, Mechanism, Pattern, Scene, Source};
 
 const LISTINGS: [(LessonId, &str); 2] = [
     (LessonId::Partial, "listing-partial"),
@@ -243,7 +243,7 @@ fn the_mean_of_all_values_is_what_minus_1e9_gives() {
     assert!(empty.output().unwrap()[..dim].iter().all(|&o| o == 0.0));
     let mut all = zero.clone();
     all.windowed = false;
-    all.scale = attnscope::scene::Scale::Free(0.0);
+    all.scale = attnscope_scene::Scale::Free(0.0);
     let mean = Head::new(&layer, &all.config(sizes), &all.biases(sizes), 2).unwrap();
     let (got, want) = (head.output().unwrap(), mean.output().unwrap());
     for (got, want) in got[..dim].iter().zip(&want) {

@@ -4,14 +4,14 @@
 
 use std::path::Path;
 
-use attnscope::attention::layer::{Layer, Output};
-use attnscope::attention::low_rank::{energy_kept, out_factors};
-use attnscope::attention::reference::{Head, Map};
-use attnscope::data::minilm::{assemble, files};
-use attnscope::scene::presets::Fact;
-use attnscope::scene::resolve::Sizes;
-use attnscope::scene::words::Word;
-use attnscope::scene::{LessonId, Scene, Source};
+use attnscope_attention::layer::{Layer, Output};
+use attnscope_attention::low_rank::{energy_kept, out_factors};
+use attnscope_attention::reference::{Head, Map};
+use attnscope_data::minilm::{assemble, files};
+use attnscope_scene::presets::Fact;
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::words::Word;
+use attnscope_scene::{LessonId, Scene, Source};
 
 /// What has to be equal after rounding to two digits.
 const ROUNDED: f64 = 0.006;
@@ -40,7 +40,7 @@ fn map(scene: &Scene) -> Map {
 /// Share of full attention's weight that each row of the Scene loses to its mask.
 fn lost(scene: &Scene) -> Vec<f64> {
     let mut full = scene.clone();
-    full.mechanism = attnscope::scene::Mechanism::Full;
+    full.mechanism = attnscope_scene::Mechanism::Full;
     let (weights, visible) = (map(&full).weights, map(scene).visible);
     let l = 24;
     (0..l)

@@ -2,14 +2,14 @@
 //! definitions.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
-use attnscope::attention::bias::{self, Numbers};
-use attnscope::attention::config::{Config, Reading};
-use attnscope::attention::layer::ScoreBias;
-use attnscope::attention::visibility::Visibility;
 use attnscope::layout::zoom;
-use attnscope::scene::facts::{KeyCount, torch_mask};
-use attnscope::scene::resolve::{Sizes, score_bias, unit};
-use attnscope::scene::{
+use attnscope_attention::bias::{self, Numbers};
+use attnscope_attention::config::{Config, Reading};
+use attnscope_attention::layer::ScoreBias;
+use attnscope_attention::visibility::Visibility;
+use attnscope_scene::facts::{KeyCount, torch_mask};
+use attnscope_scene::resolve::{Sizes, score_bias, unit};
+use attnscope_scene::{
     Bias, BiasShape, ColorScale, Convention, Curve, MAX_SEQ_LEN, Mechanism, Quantity, Rect, Scale,
     Scene, View,
 };
@@ -100,7 +100,7 @@ fn what_cjar_adds_stays_in_cjar() {
     assert_eq!(scene.config(MINILM), Config::full(32));
     assert_eq!(
         scene.biases(MINILM),
-        attnscope::attention::layer::Biases::default()
+        attnscope_attention::layer::Biases::default()
     );
 }
 

@@ -1,11 +1,11 @@
 //! Synthetic layers: the same numbers everywhere, and a structure that the weights show.
 #![allow(clippy::unwrap_used)]
 
-use attnscope::attention::layer::{Input, Layer, Output};
-use attnscope::data::synthetic::{
+use attnscope_attention::layer::{Input, Layer, Output};
+use attnscope_data::synthetic::{
     HEAD_DIM, HEADS, MODEL_DIM, REPEATED_TOKENS, Synthetic, far, synthetic,
 };
-use attnscope::scene::Pattern;
+use attnscope_scene::Pattern;
 use nalgebra::DMatrix;
 
 const PATTERNS: [Pattern; 4] = [

@@ -1,7 +1,7 @@
 //! A language is one file: what `build/words.rs` makes of it, and what it refuses.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../build/words.rs"]
+#[path = "../crates/text/build/words.rs"]
 #[allow(dead_code)]
 mod words;
 
@@ -217,6 +217,55 @@ fn damaged_json_is_refused_with_its_file() {
     }
     let said = generate(&[("zh".to_owned(), json(&third()))]).unwrap_err();
     assert!(said.contains("lang/en.json is missing or broken"), "{said}");
+}
+
+/// Every Rust file below `folder`.
+fn rust_files(folder: &std::path::Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+/// The names of `texts` that no file of `sources` uses.
+fn unused(texts: &Node, sources: &[String]) -> Vec<String> {
+    let used: std::collections::HashSet<&str> = sources
+        .iter()
+        .flat_map(|source| source.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        .collect();
+    let Node::Object(sections) = texts else {
+        panic!("no object");
+    };
+    let mut unused = Vec::new();
+    for (section, node) in sections {
+        let Node::Object(names) = node else { continue };
+        // "start" is read by build/start.mjs; "language" has facts, not texts.
+        if section != "start" && section != "language" {
+            let names = names.iter().filter(|(name, _)| !used.contains(&**name));
+            unused.extend(names.map(|(name, _)| format!("{section}.{name}")));
+        }
+    }
+    unused
+}
+
+/// The texts are public items of a library, so the compiler does not report the unused ones.
+#[test]
+fn every_text_is_used() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = Vec::new();
+    rust_files(&root.join("src"), &mut sources);
+    rust_files(&root.join("crates/text/src"), &mut sources);
+    assert_eq!(unused(&english(), &sources), [""; 0]);
+    let mut more = english();
+    let Node::Object(members) = member(&mut more, "board") else {
+        panic!("no object");
+    };
+    members.push(("NOBODY_SHOWS_ME".to_owned(), Node::Text("?".to_owned())));
+    assert_eq!(unused(&more, &sources), ["board.NOBODY_SHOWS_ME"]);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use attnscope::attention::config::Config;
-use attnscope::attention::layer::{Biases, Input, Layer, Output, Tensor};
-use attnscope::engine::{ColorTable, Colors, Frame, MapView, Pool};
-use attnscope::scene::{ColorScale, Quantity, Rect};
+use attnscope_attention::config::Config;
+use attnscope_attention::layer::{Biases, Input, Layer, Output, Tensor};
+use attnscope_engine::{ColorTable, Colors, Frame, MapView, Pool};
+use attnscope_scene::{ColorScale, Quantity, Rect};
 
 /// Colours of everything that is drawn.
 pub const COLORS: Colors = Colors {

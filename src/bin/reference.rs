@@ -21,22 +21,22 @@ mod native {
     use std::io::{BufRead, Write};
     use std::path::Path;
 
-    use attnscope::attention::config::Config;
-    use attnscope::attention::layer::{Biases, Layer, Output, fresh_id};
-    use attnscope::attention::low_rank::{energy_kept, factor_output, output_error, weight_error};
-    use attnscope::attention::output::{component_energies, head_outputs, layer_output};
-    use attnscope::attention::reference::Head;
-    use attnscope::attention::summary::{Summary, summarize_head};
-    use attnscope::data::case::Case;
-    use attnscope::data::pack::pack;
-    use attnscope::data::synthetic::synthetic;
-    use attnscope::data::{folder, minilm};
-    use attnscope::scene::facts::torch_mask;
-    use attnscope::scene::resolve::Sizes;
-    use attnscope::scene::words::Word as _;
-    use attnscope::scene::{Lang, Quantity, Scene, Source};
-    use attnscope::words::sentence::{Facts, sentence};
-    use attnscope::words::symbols::written;
+    use attnscope_attention::config::Config;
+    use attnscope_attention::layer::{Biases, Layer, Output, fresh_id};
+    use attnscope_attention::low_rank::{energy_kept, factor_output, output_error, weight_error};
+    use attnscope_attention::output::{component_energies, head_outputs, layer_output};
+    use attnscope_attention::reference::Head;
+    use attnscope_attention::summary::{Summary, summarize_head};
+    use attnscope_data::case::Case;
+    use attnscope_data::pack::pack;
+    use attnscope_data::synthetic::synthetic;
+    use attnscope_data::{folder, minilm};
+    use attnscope_scene::facts::torch_mask;
+    use attnscope_scene::resolve::Sizes;
+    use attnscope_scene::words::Word as _;
+    use attnscope_scene::{Lang, Quantity, Scene, Source};
+    use attnscope_text::sentence::{Facts, sentence};
+    use attnscope_text::symbols::written;
     use serde_json::{Value, json};
 
     const USAGE: &str = "usage:

@@ -4,7 +4,7 @@ use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::*;
 use web_sys::Element;
 
-use crate::words::symbols::{self, Part};
+use attnscope_text::symbols::{self, Part};
 
 /// Sets an attribute of the root element.
 pub fn set_root(name: &str, value: &str) {

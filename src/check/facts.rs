@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::attention::bias::{one_hot, sinusoidal};
-use crate::attention::config::{Config, Reading};
-use crate::attention::layer::{
+use attnscope_attention::bias::{one_hot, sinusoidal};
+use attnscope_attention::config::{Config, Reading};
+use attnscope_attention::layer::{
     Biases, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
 };
-use crate::attention::low_rank::{out_factors, score_factors};
-use crate::data::synthetic::synthetic;
-use crate::engine::gpu::GpuEngine;
-use crate::engine::gpu::readback::Matrix;
-use crate::engine::{EngineError, Frame};
-use crate::scene::{Pattern, Quantity};
+use attnscope_attention::low_rank::{out_factors, score_factors};
+use attnscope_data::synthetic::synthetic;
+use attnscope_engine::{EngineError, Frame};
+use attnscope_engine_gpu::GpuEngine;
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_scene::{Pattern, Quantity};
 
 use super::finding::Finding;
 use super::judge::{head_outputs, maps, matrix};

@@ -1,6 +1,6 @@
 //! What was found about a fact: two arrays of numbers, and how far they lie apart.
 
-use crate::attention::compare::{Tolerance, compare};
+use attnscope_attention::compare::{Tolerance, compare};
 
 /// A change that nobody could take for rounding.
 const CLEAR: f64 = 1e-3;

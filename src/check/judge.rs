@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::attention::compare::{Comparison, Tolerance, Verdict, compare};
-use crate::attention::layer::{Layer, Output};
-use crate::attention::low_rank::{self, LowRankError};
-use crate::attention::reference::Head;
-use crate::data::case::Case;
-use crate::engine::gpu::GpuEngine;
-use crate::engine::gpu::readback::Matrix;
-use crate::engine::{
+use attnscope_attention::compare::{Comparison, Tolerance, Verdict, compare};
+use attnscope_attention::layer::{Layer, Output};
+use attnscope_attention::low_rank::{self, LowRankError};
+use attnscope_attention::reference::Head;
+use attnscope_data::case::Case;
+use attnscope_engine::{
     ColorTable, Colors, Engine, EngineError, Frame, MapValues, MapView, OutputView, Pool,
 };
-use crate::scene::{ColorScale, Quantity, Rect};
+use attnscope_engine_gpu::GpuEngine;
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_scene::{ColorScale, Quantity, Rect};
 
 /// Colours where nobody looks at them.
 pub const COLORS: Colors = Colors {

@@ -17,11 +17,11 @@ use super::finding::Finding;
 use super::judge::judge;
 use super::reason;
 use super::wish::{Wish, parse};
-use crate::attention::compare::Comparison;
-use crate::engine::Engine;
-use crate::engine::gpu::{GpuEngine, Options};
-use crate::scene::Lang;
-use crate::words::{self, Text, check as texts, language as about};
+use attnscope_attention::compare::Comparison;
+use attnscope_engine::Engine;
+use attnscope_engine_gpu::{GpuEngine, Options};
+use attnscope_scene::Lang;
+use attnscope_text::{self as words, Text, check as texts, language as about};
 
 /// Starts the page.
 pub fn start() {
@@ -206,7 +206,7 @@ impl Page {
     fn show_fact(&self, fact: Fact, found: &Finding) {
         let row = child(&self.facts, "tr", "");
         set(&row, "data-fact", &format!("{fact:?}"));
-        self.mark(&row, found.holds, texts::fact(fact).pick(self.lang));
+        self.mark(&row, found.holds, says(fact).pick(self.lang));
         text(&row, "td", &small(found.difference));
         let bound = if found.bound == 0.0 {
             texts::EXACTLY
@@ -306,5 +306,24 @@ fn small(value: f64) -> String {
         format!("{value:.4}")
     } else {
         format!("{value:.2e}")
+    }
+}
+
+/// The sentence that states a fact.
+const fn says(fact: Fact) -> Text {
+    match fact {
+        Fact::WindowOverAll => texts::F_WINDOW,
+        Fact::SharedKeyBias => texts::F_SHARED_K,
+        Fact::PositionKeyBias => texts::F_POSITION_K,
+        Fact::SharedKeyBiasProduct => texts::F_SHARED_K_PRODUCT,
+        Fact::SharedValueBias => texts::F_SHARED_V,
+        Fact::ShiftOfScoreBias => texts::F_SHIFT,
+        Fact::RowSums => texts::F_ROWS,
+        Fact::ProductRowSums => texts::F_PRODUCT_ROWS,
+        Fact::SegmentSums => texts::F_SEGMENTS,
+        Fact::OutputRank => texts::F_OUT_RANK,
+        Fact::ScoreRank => texts::F_SCORE_RANK,
+        Fact::EmptyRow => texts::F_EMPTY,
+        Fact::SameBits => texts::F_BITS,
     }
 }

@@ -1,11 +1,11 @@
 //! Why a case was not checked, in the language of the page.
 
-use crate::data::label;
-use crate::data::safetensors::ReadError;
-use crate::engine::EngineError;
-use crate::scene::Lang;
-use crate::scene::warning::harmless;
-use crate::words::{Text, check as texts};
+use attnscope_data::label;
+use attnscope_data::safetensors::ReadError;
+use attnscope_engine::EngineError;
+use attnscope_scene::Lang;
+use attnscope_scene::warning::harmless;
+use attnscope_text::{Text, check as texts};
 
 /// Longest reason in a reader's own words, in characters: it may repeat parts of the file.
 const MOST: usize = 300;

@@ -8,11 +8,11 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, Response, Url};
 
-use crate::data::case::Case;
-use crate::data::minilm;
-use crate::data::safetensors::{ReadError, Tensors};
-use crate::scene::Lang;
-use crate::words::check as texts;
+use attnscope_data::case::Case;
+use attnscope_data::minilm;
+use attnscope_data::safetensors::{ReadError, Tensors};
+use attnscope_scene::Lang;
+use attnscope_text::check as texts;
 
 /// A case that somebody wants checked.
 pub enum Wish {

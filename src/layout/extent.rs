@@ -1,6 +1,6 @@
 //! How many pixels and texels a picture gets.
 
-use crate::engine::tiles::OUTPUT_GAP;
+use attnscope_engine::tiles::OUTPUT_GAP;
 
 /// Cells of the pictures whose drawing buffers depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::attention::visibility::Visibility;
-use crate::scene::Rect;
+use attnscope_attention::visibility::Visibility;
+use attnscope_scene::Rect;
 
 /// Runs of rows of `rect` (L = `seq_len`) that see no key, as shares of its height; rising.
 pub fn runs(visibility: &Visibility, rect: Rect, seq_len: u32) -> Vec<Range<f64>> {

@@ -1,7 +1,7 @@
 //! Ticks of the legend: round numbers, and where their colours stand on the bar.
 
-use crate::engine::{ColorTable, colors};
-use crate::scene::ColorScale;
+use attnscope_engine::{ColorTable, colors};
+use attnscope_scene::ColorScale;
 
 /// So many ticks at most.
 pub const MOST: usize = 7;
@@ -122,7 +122,7 @@ mod tests {
     use ColorTable::{Cividis, Diverging};
 
     fn number(value: f64) -> String {
-        crate::words::number::round(crate::scene::Lang::En, value)
+        attnscope_text::number::round(attnscope_scene::Lang::En, value)
     }
 
     fn values(table: ColorTable, scale: ColorScale, high: f64) -> Vec<f64> {

@@ -1,6 +1,6 @@
 //! The visible rectangle of the map: zooming, panning, and the cell under a point.
 
-use crate::scene::Rect;
+use attnscope_scene::Rect;
 
 /// Fewest cells along an edge of the map.
 const FEWEST: u32 = 4;

@@ -8,10 +8,10 @@ use leptos::prelude::*;
 
 use super::problem::Problem;
 use super::state::AppState;
-use crate::scene::Scene;
-use crate::scene::permalink::VERSION;
-use crate::scene::warning::{Reason, Warning};
 use crate::ui::memo::{effect, memo};
+use attnscope_scene::Scene;
+use attnscope_scene::permalink::VERSION;
+use attnscope_scene::warning::{Reason, Warning};
 
 /// The address follows after so long a pause: each write costs the browser more than a picture,
 /// and what was passed through on the way is no undo step.

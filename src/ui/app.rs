@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::scene::{Control, Theme};
 use crate::ui::board::Board;
 use crate::ui::controls::{Controls, is_shown};
 use crate::ui::derived::{Derived, part, t};
@@ -19,7 +18,8 @@ use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
 use crate::ui::status::{Badge, Status};
 use crate::ui::{address, driver, host, limits};
-use crate::words::{language as about, page as words};
+use attnscope_scene::{Control, Theme};
+use attnscope_text::{language as about, page as words};
 
 /// The page. Provides [`AppState`] and [`Derived`] to everything inside.
 #[component(transparent)]

@@ -4,7 +4,6 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::layout::{keyless, zoom};
-use crate::scene::{Control, Rect, Scene};
 use crate::ui::axis::Axis;
 use crate::ui::controls::is_shown;
 use crate::ui::derived::{Derived, part, t};
@@ -18,7 +17,8 @@ use crate::ui::state::{AppState, LayerState};
 use crate::ui::strip::Strip;
 use crate::ui::table::Table;
 use crate::ui::toolbar::Toolbar;
-use crate::words::{board as words, isolated};
+use attnscope_scene::{Control, Rect, Scene};
+use attnscope_text::{board as words, isolated};
 
 /// From so many cells along an edge on, a frame around a row would hide its neighbours.
 const CROWDED: u32 = 128;

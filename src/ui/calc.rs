@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::attention::layer::{Input, Layer, Linear, Output, Tensor};
-use crate::attention::low_rank;
-use crate::attention::project::{Projected, project};
-use crate::attention::reference::Head;
-use crate::attention::summary;
-use crate::data::{minilm, synthetic};
-use crate::scene::resolve::Sizes;
-use crate::scene::{Scene, Source};
+use attnscope_attention::layer::{Input, Layer, Linear, Output, Tensor};
+use attnscope_attention::low_rank;
+use attnscope_attention::project::{Projected, project};
+use attnscope_attention::reference::Head;
+use attnscope_attention::summary;
+use attnscope_data::{minilm, synthetic};
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::{Scene, Source};
 
 use self::unit::MadeUnit;
 

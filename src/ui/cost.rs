@@ -2,15 +2,15 @@
 
 use leptos::prelude::*;
 
-use crate::attention::cost::{self, Flops, PositionCost, Sizes};
-use crate::scene::{Lang, Mechanism, Scene};
 use crate::ui::derived::{self, Derived, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::quiet::Quiet;
 use crate::ui::state::AppState;
-use crate::words::language::COLON;
-use crate::words::{Text, number, side as words};
+use attnscope_attention::cost::{self, Flops, PositionCost, Sizes};
+use attnscope_scene::{Lang, Mechanism, Scene};
+use attnscope_text::language::COLON;
+use attnscope_text::{Text, number, side as words};
 
 /// Rank that the text's claim is counted with while no rank is set.
 const TEXT_RANK: u64 = 64;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::scene::{Lang, Rect, Scene, Source, Text as Passage, Theme};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::state::AppState;
-use crate::words::Text;
+use attnscope_scene::{Lang, Rect, Scene, Source, Text as Passage, Theme};
+use attnscope_text::Text;
 
 /// Sizes of the layer on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,8 +30,8 @@ use super::loader::Loader;
 use super::problem::Problem;
 use super::state::{AppState, LayerState};
 use super::worker::Client;
-use crate::engine::{Engine, EngineError};
 use crate::ui::memo::{effect, memo};
+use attnscope_engine::{Engine, EngineError};
 
 pub use self::ask::*;
 pub use self::canvases::CanvasSlot;

@@ -3,15 +3,15 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use crate::scene::words::Word as _;
-use crate::scene::{Lang, Theme};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::lesson::Menu;
 use crate::ui::markup::{View, view};
 use crate::ui::share::Share;
 use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
-use crate::words::{language as about, page as words};
+use attnscope_scene::words::Word as _;
+use attnscope_scene::{Lang, Theme};
+use attnscope_text::{language as about, page as words};
 
 /// The header of the full page.
 #[component(transparent)]

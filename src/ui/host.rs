@@ -9,13 +9,13 @@ use web_sys::{CustomEvent, CustomEventInit};
 
 use super::state::{AppState, EngineState};
 use super::{address, driver, lesson};
-use crate::attention::summary::Summary;
-use crate::engine::Engine;
-use crate::scene::words::Word as _;
-use crate::scene::{LessonId, Scene};
 use crate::ui::memo::{Memo, effect};
-use crate::words::sentence::Said;
-use crate::words::symbols;
+use attnscope_attention::summary::Summary;
+use attnscope_engine::Engine;
+use attnscope_scene::words::Word as _;
+use attnscope_scene::{LessonId, Scene};
+use attnscope_text::sentence::Said;
+use attnscope_text::symbols;
 
 /// Puts the API on the window. `said` is the sentence on screen.
 ///
@@ -221,7 +221,7 @@ fn or_null(value: Option<impl Into<JsValue>>) -> JsValue {
     value.map_or(JsValue::NULL, Into::into)
 }
 
-fn report(report: &crate::engine::FrameReport) -> JsValue {
+fn report(report: &attnscope_engine::FrameReport) -> JsValue {
     let answer = Object::new();
     set(&answer, "frame", report.frame as f64);
     set(

@@ -2,16 +2,16 @@
 
 use leptos::prelude::*;
 
-use crate::attention::config::Reading;
-use crate::scene::{Mechanism, Quantity};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver;
 use crate::ui::markup::{View, view};
 use crate::ui::memo::memo;
 use crate::ui::sentence::is_late;
 use crate::ui::state::{AppState, CellNumbers};
-use crate::words::sentence::How;
-use crate::words::{Text, number, side as words};
+use attnscope_attention::config::Reading;
+use attnscope_scene::{Mechanism, Quantity};
+use attnscope_text::sentence::How;
+use attnscope_text::{Text, number, side as words};
 
 /// The worked numbers of the hovered or locked cell, or of the one that the sentence is about.
 #[component(transparent)]

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::engine::{ColorTable, colors};
 use crate::layout::legend::{MOST, ticks};
-use crate::scene::{ColorScale, Quantity, Range, Scene};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::state::AppState;
-use crate::words::{Text, board as words, number};
+use attnscope_engine::{ColorTable, colors};
+use attnscope_scene::{ColorScale, Quantity, Range, Scene};
+use attnscope_text::{Text, board as words, number};
 
 /// The colour table that a Scene is drawn with: weights go up from zero, everything that can be
 /// negative diverges from it.

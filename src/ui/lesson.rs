@@ -4,14 +4,14 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::scene::listing::Point;
-use crate::scene::{LessonId, Scene};
 use crate::ui::controls::choice::{Choice, Item};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::taker;
 use crate::ui::state::AppState;
-use crate::words::{lessons as words, listing, page};
+use attnscope_scene::listing::Point;
+use attnscope_scene::{LessonId, Scene};
+use attnscope_text::{lessons as words, listing, page};
 
 /// Opens a starter scene; language and theme stay the reader's.
 pub fn open(app: AppState, id: LessonId) {

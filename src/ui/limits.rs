@@ -5,8 +5,8 @@ use leptos::prelude::*;
 
 use super::problem::Problem;
 use super::state::AppState;
-use crate::scene::warning::Warning;
 use crate::ui::memo::{effect, memo};
+use attnscope_scene::warning::Warning;
 
 /// Says what is limited whenever that changes. While a layer is on its way nothing is known of it,
 /// and what was said stays.

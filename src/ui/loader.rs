@@ -17,10 +17,10 @@ use super::pieces::pieces;
 use super::problem::Problem;
 use super::state::{AppState, LayerState, LoadedLayer};
 use super::worker::Client;
-use crate::attention::layer::fresh_id;
-use crate::data::minilm::{self, Hidden, Weights};
-use crate::data::synthetic;
-use crate::scene::{Mechanism, Scale, Scene, Source};
+use attnscope_attention::layer::fresh_id;
+use attnscope_data::minilm::{self, Hidden, Weights};
+use attnscope_data::synthetic;
+use attnscope_scene::{Mechanism, Scale, Scene, Source};
 
 /// Folder of the layer data, beside the page.
 const FOLDER: &str = "data";

@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, Event, HtmlElement, Node, Text};
 
 use crate::ui::memo::{leave, memo};
-use crate::words::symbols::{self, Part};
+use attnscope_text::symbols::{self, Part};
 
 pub use attnscope_markup::view;
 

@@ -5,12 +5,11 @@ use leptos::prelude::*;
 use leptos::web_sys;
 use wasm_bindgen::prelude::*;
 
-use crate::scene::Lang;
-use crate::scene::words::Word as _;
 use crate::ui::derived::Wishes;
 use crate::ui::memo::effect;
 use crate::ui::paper;
-use crate::words;
+use attnscope_scene::Lang;
+use attnscope_scene::words::Word as _;
 
 /// Width and height of an element in CSS pixels, followed as long as its owner lives.
 pub fn measured(node: NodeRef<Div>) -> RwSignal<(f64, f64)>
@@ -70,7 +69,7 @@ pub fn asked_language() -> Lang {
     asked
         .into_iter()
         .chain(browser.iter().filter_map(|tag| tag.as_string()))
-        .find_map(|tag| words::known(&tag))
+        .find_map(|tag| attnscope_text::known(&tag))
         .unwrap_or(Lang::WORDS[0].0)
 }
 

@@ -5,8 +5,6 @@ use std::fmt::Write;
 
 use leptos::prelude::*;
 
-use crate::attention::low_rank;
-use crate::scene::Mechanism;
 use crate::ui::controls::rank::{OutputRank, energy_kept};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver::{self, CanvasSlot};
@@ -14,7 +12,9 @@ use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, effect, memo};
 use crate::ui::quiet::{Quiet, paced};
 use crate::ui::state::AppState;
-use crate::words::{number, side as words};
+use attnscope_attention::low_rank;
+use attnscope_scene::Mechanism;
+use attnscope_text::{number, side as words};
 
 /// Bars of the spectrum at most: neighbouring σ share a bar when there are more.
 const BARS: usize = 96;

@@ -6,9 +6,9 @@ use wasm_bindgen::JsCast;
 
 use super::calc::{self, Answer, Ask, Blob};
 use super::worker;
-use crate::engine::cpu::CpuEngine;
-use crate::engine::cpu::wire::Wire;
-use crate::engine::{FrameReport, MapValues};
+use attnscope_engine::{FrameReport, MapValues};
+use attnscope_engine_cpu::CpuEngine;
+use attnscope_engine_cpu::wire::Wire;
 
 /// The engine, and its end of the wire.
 #[derive(Default)]

@@ -5,9 +5,9 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::layout::zoom;
-use crate::scene::Rect;
 use crate::ui::derived::Derived;
 use crate::ui::state::AppState;
+use attnscope_scene::Rect;
 
 /// Pixels that a pointer moves before a click becomes a drag.
 const SLOP: f64 = 4.0;

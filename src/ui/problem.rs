@@ -1,7 +1,7 @@
 //! What can go wrong, as data; the words are in the locales.
 
-use crate::engine::EngineError;
-use crate::scene::warning::Warning;
+use attnscope_engine::EngineError;
+use attnscope_scene::warning::Warning;
 
 /// One thing that went wrong. Shown as a sentence that says what happened and what to do.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,17 +2,17 @@
 
 use leptos::prelude::*;
 
-use crate::engine::EngineError;
-use crate::scene::Lang;
-use crate::scene::warning::{Reason, Warning};
 use crate::ui::derived::{Derived, t};
 use crate::ui::driver;
 use crate::ui::markup::{View, each, view};
 use crate::ui::memo::memo;
 use crate::ui::problem::Problem;
 use crate::ui::state::AppState;
-use crate::words::language::LIST;
-use crate::words::{isolated, page, problems as words};
+use attnscope_engine::EngineError;
+use attnscope_scene::Lang;
+use attnscope_scene::warning::{Reason, Warning};
+use attnscope_text::language::LIST;
+use attnscope_text::{isolated, page, problems as words};
 
 /// The sentence about a problem.
 pub fn sentence(problem: &Problem, lang: Lang) -> String {

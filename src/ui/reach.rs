@@ -1,7 +1,7 @@
 //! What the mask of a Scene lets through, as the numbers that labels need.
 
-use crate::scene::Scene;
-use crate::scene::facts::KeyCount;
+use attnscope_scene::Scene;
+use attnscope_scene::facts::KeyCount;
 
 /// The resolved reach of the window and the keys that rows see (SPEC 2).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, memo};
 use crate::ui::reach::Reach;
 use crate::ui::state::AppState;
-use crate::words::sentence::{self, Facts, Said};
+use attnscope_text::sentence::{self, Facts, Said};
 
 /// The sentence on screen, for the page and for whoever asks from outside; empty until there are
 /// numbers to make it from.

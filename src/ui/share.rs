@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::scene::Scene;
 use crate::ui::clipboard::copy;
 use crate::ui::derived::t;
 use crate::ui::markup::{View, view};
 use crate::ui::state::AppState;
-use crate::words::{Text, page as words};
+use attnscope_scene::Scene;
+use attnscope_text::{Text, page as words};
 
 /// Address of the folder that the page is served from.
 fn base() -> String {

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::scene::Panel;
 use crate::ui::cost::Cost;
 use crate::ui::derived::{part, t};
 use crate::ui::inspector::Inspector;
 use crate::ui::markup::{View, focus, view};
 use crate::ui::output::Output;
 use crate::ui::state::AppState;
-use crate::words::{Text, side as words};
+use attnscope_scene::Panel;
+use attnscope_text::{Text, side as words};
 
 const TABS: [(Panel, Text, &str); 3] = [
     (Panel::Cell, words::TAB_CELL, "tab-cell"),

@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::scene::{MAX_SEQ_LEN, Pattern, Source, Text as Passage};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver;
 use crate::ui::markup::{View, each, view};
 use crate::ui::memo::{Memo, memo, taker};
 use crate::ui::state::{AppState, LayerState};
-use crate::words::{self, page as words_page};
+use attnscope_scene::{MAX_SEQ_LEN, Pattern, Source, Text as Passage};
+use attnscope_text::{self as words, page as words_page};
 
 /// Layers of the shipped model.
 const LAYERS: u8 = 6;

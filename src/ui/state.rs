@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::attention::layer::Layer;
-use crate::attention::summary::Summary;
-use crate::engine::recovery::Again;
-use crate::engine::{Capabilities, EngineError, FrameReport};
 use crate::layout::strip::StripGrid;
-use crate::scene::resolve::Sizes;
-use crate::scene::warning::Warning;
-use crate::scene::{Quantity, Scene, Source};
 use crate::ui::problem::Problem;
-use crate::words::sentence::Spoken;
+use attnscope_attention::layer::Layer;
+use attnscope_attention::summary::Summary;
+use attnscope_engine::recovery::Again;
+use attnscope_engine::{Capabilities, EngineError, FrameReport};
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::warning::Warning;
+use attnscope_scene::{Quantity, Scene, Source};
+use attnscope_text::sentence::Spoken;
 
 /// The state of one attnscope on a page.
 #[derive(Clone, Copy)]

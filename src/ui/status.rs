@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::engine::recovery::Again;
 use crate::ui::derived::{Derived, Sizes, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::memo;
 use crate::ui::reach::Reach;
 use crate::ui::state::{AppState, EngineState};
 use crate::ui::{driver, problems};
-use crate::words::{number, page as words};
+use attnscope_engine::recovery::Again;
+use attnscope_text::{number, page as words};
 
 /// Engine, GPU time, L, H, d, keys per row.
 #[component(transparent)]

@@ -9,7 +9,7 @@ use crate::ui::driver::{self, CanvasSlot};
 use crate::ui::markup::{View, each, view};
 use crate::ui::memo::{Memo, effect, memo};
 use crate::ui::state::AppState;
-use crate::words::board as words;
+use attnscope_text::board as words;
 
 /// The strip: beside the map where there is room, under it on a phone.
 #[component(transparent)]

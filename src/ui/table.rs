@@ -4,12 +4,12 @@
 use leptos::prelude::*;
 
 use crate::layout::zoom;
-use crate::scene::{Quantity, Rect};
 use crate::ui::derived::Derived;
 use crate::ui::driver;
 use crate::ui::markup::{View, focus, view};
 use crate::ui::state::AppState;
-use crate::words::board::{self as words, Sees};
+use attnscope_scene::{Quantity, Rect};
+use attnscope_text::board::{self as words, Sees};
 
 /// Rows and columns at most: more are made too slowly, and read by nobody.
 const MOST: u32 = 40;

@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::scene::words::Word;
-use crate::scene::{ColorScale, Quantity, Range, Scene};
 use crate::ui::controls::choice::{Choice, Item};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::legend::{self, Legend};
@@ -11,7 +9,9 @@ use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, taker};
 use crate::ui::pointer::Pointer;
 use crate::ui::state::AppState;
-use crate::words::board as words;
+use attnscope_scene::words::Word;
+use attnscope_scene::{ColorScale, Quantity, Range, Scene};
+use attnscope_text::board as words;
 
 /// All of them.
 #[component(transparent)]
@@ -25,7 +25,7 @@ pub fn Toolbar(
 ) -> View {
     let app = AppState::get();
     let zoomed = Derived::get().zoomed;
-    let button = move |label: crate::words::Text, sign: &'static str, act: fn(Pointer)| {
+    let button = move |label: attnscope_text::Text, sign: &'static str, act: fn(Pointer)| {
         view! {
             <button
                 type="button"

@@ -22,7 +22,7 @@ use web_sys::{Blob as JsBlob, BlobPropertyBag, MessageEvent, Url};
 
 use self::message::{post, read};
 use super::calc::{Answer, Ask, Blob, Calculator, KEPT_LAYERS};
-use crate::engine::recovery::Restarts;
+use attnscope_engine::recovery::Restarts;
 
 pub use self::message::{answer_with, serve};
 

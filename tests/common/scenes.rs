@@ -1,7 +1,7 @@
 //! Arbitrary Scenes, most of them illegal.
 
-use attnscope::scene::words::Word;
-use attnscope::scene::{
+use attnscope_scene::words::Word;
+use attnscope_scene::{
     Bias, Cjar, Control, Curve, Pattern, Rect, Scale, Scene, Source, Text, View, Window,
 };
 use proptest::prelude::*;

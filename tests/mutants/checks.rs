@@ -1,14 +1,14 @@
 //! The checks that wrong kernels must fail: golden cases, layers by recipe, drawn pictures
 //! (`pictures.rs`).
 
-use attnscope::attention::compare::Comparison;
-use attnscope::attention::config::{Empty, Reading};
-use attnscope::attention::layer::{ScoreBias, Tensor};
-use attnscope::attention::visibility::Visibility;
-use attnscope::data::folder;
-use attnscope::engine::gpu::GpuEngine;
-use attnscope::engine::{Frame, MapView, Pool};
-use attnscope::scene::{Quantity, Rect};
+use attnscope_attention::compare::Comparison;
+use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::layer::{ScoreBias, Tensor};
+use attnscope_attention::visibility::Visibility;
+use attnscope_data::folder;
+use attnscope_engine::{Frame, MapView, Pool};
+use attnscope_engine_gpu::GpuEngine;
+use attnscope_scene::{Quantity, Rect};
 
 use crate::support::recipe::{Auxiliary, Position, Projection, Recipe, Source};
 use crate::support::wanted::Check;

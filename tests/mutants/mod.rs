@@ -3,9 +3,9 @@
 pub mod checks;
 pub mod pictures;
 
-use attnscope::engine::gpu::GpuEngine;
-use attnscope::engine::gpu::kernel::Kernel;
-use attnscope::engine::gpu::shaders;
+use attnscope_engine_gpu::GpuEngine;
+use attnscope_engine_gpu::kernel::Kernel;
+use attnscope_engine_gpu::shaders;
 
 /// The real WGSL with one deliberate error.
 #[derive(Debug, Default)]

@@ -1,11 +1,11 @@
 //! Drawn pictures, pixel by pixel against the numbers that the reference wants in them.
 
-use attnscope::attention::compare::{Comparison, Tolerance, compare};
-use attnscope::attention::config::Reading;
-use attnscope::attention::visibility::Visibility;
-use attnscope::engine::gpu::{GpuEngine, Slot};
-use attnscope::engine::{ColorTable, Engine, Frame, MapView, colors};
-use attnscope::scene::{ColorScale, Quantity};
+use attnscope_attention::compare::{Comparison, Tolerance, compare};
+use attnscope_attention::config::Reading;
+use attnscope_attention::visibility::Visibility;
+use attnscope_engine::{ColorTable, Engine, Frame, MapView, colors};
+use attnscope_engine_gpu::{GpuEngine, Slot};
+use attnscope_scene::{ColorScale, Quantity};
 
 use crate::support::COLORS;
 use crate::support::recipe::{Auxiliary, Projection, Recipe};

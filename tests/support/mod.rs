@@ -7,13 +7,13 @@ pub mod recipe;
 pub mod sequence;
 pub mod wanted;
 
-use attnscope::attention::compare::Comparison;
 use attnscope::check::judge;
-use attnscope::data::case::Case;
-use attnscope::engine::gpu::readback::Matrix;
-use attnscope::engine::gpu::{GpuEngine, Options};
-use attnscope::engine::{Engine, Frame, MapValues, StripView};
-use attnscope::scene::Quantity;
+use attnscope_attention::compare::Comparison;
+use attnscope_data::case::Case;
+use attnscope_engine::{Engine, Frame, MapValues, StripView};
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_engine_gpu::{GpuEngine, Options};
+use attnscope_scene::Quantity;
 
 #[allow(unused_imports)] // Each test file takes what it needs.
 pub use attnscope::check::judge::{COLORS, output, whole_map};

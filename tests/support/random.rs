@@ -5,10 +5,10 @@
 
 use std::cell::RefCell;
 
-use attnscope::attention::compare::Comparison;
-use attnscope::attention::config::{Empty, Reading};
-use attnscope::attention::visibility::Visibility;
-use attnscope::engine::gpu::GpuEngine;
+use attnscope_attention::compare::Comparison;
+use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::visibility::Visibility;
+use attnscope_engine_gpu::GpuEngine;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use attnscope::attention::bias::Numbers;
-use attnscope::attention::config::{Config, Empty, Reading};
-use attnscope::attention::layer::{
+use attnscope_attention::bias::Numbers;
+use attnscope_attention::config::{Config, Empty, Reading};
+use attnscope_attention::layer::{
     Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
 };
-use attnscope::attention::low_rank;
-use attnscope::attention::visibility::Visibility;
-use attnscope::engine::Frame;
+use attnscope_attention::low_rank;
+use attnscope_attention::visibility::Visibility;
+use attnscope_engine::Frame;
 
 /// P_K or P_V.
 #[derive(Clone, Copy, Debug, PartialEq)]

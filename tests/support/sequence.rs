@@ -5,14 +5,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use attnscope::attention::config::{Empty, Reading};
-use attnscope::attention::layer::{Biases, Output, PositionBias, ScoreBias, Tensor};
-use attnscope::attention::low_rank;
-use attnscope::attention::visibility::Visibility;
-use attnscope::engine::{
+use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::layer::{Biases, Output, PositionBias, ScoreBias, Tensor};
+use attnscope_attention::low_rank;
+use attnscope_attention::visibility::Visibility;
+use attnscope_engine::{
     ColorTable, Colors, Frame, MapView, OutFactors, OutputView, Pool, ScoreFactors, StripView,
 };
-use attnscope::scene::{Quantity, Rect};
+use attnscope_scene::{Quantity, Rect};
 use proptest::prelude::*;
 
 use super::COLORS;

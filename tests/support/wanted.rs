@@ -1,15 +1,15 @@
 //! What the f64 reference wants to see of a Frame, by the very factors that the engine is given:
 //! where singular values tie, other factors would be as good and other numbers.
 
-use attnscope::attention::compare::{Comparison, Tolerance, compare};
-use attnscope::attention::layer::{Biases, Layer, Output, Tensor};
-use attnscope::attention::output::layer_output;
-use attnscope::attention::project::{Projected, project};
-use attnscope::attention::reference::{Head, Map};
-use attnscope::engine::gpu::GpuEngine;
-use attnscope::engine::gpu::readback::Matrix;
-use attnscope::engine::{Engine, Frame, MapView, Pool};
-use attnscope::scene::Quantity;
+use attnscope_attention::compare::{Comparison, Tolerance, compare};
+use attnscope_attention::layer::{Biases, Layer, Output, Tensor};
+use attnscope_attention::output::layer_output;
+use attnscope_attention::project::{Projected, project};
+use attnscope_attention::reference::{Head, Map};
+use attnscope_engine::{Engine, Frame, MapView, Pool};
+use attnscope_engine_gpu::GpuEngine;
+use attnscope_engine_gpu::readback::Matrix;
+use attnscope_scene::Quantity;
 
 /// Numbers under a name.
 pub type Named<T> = Vec<(&'static str, Vec<T>)>;

@@ -1,7 +1,7 @@
 //! What the calculator and the CPU engine are asked and answer, as texts with blobs beside them.
 
-use crate::scene::resolve::Sizes;
-use crate::scene::unit::Unit;
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::unit::Unit;
 
 /// What the page asks. Scenes travel as links, which lose nothing and are parsed anyway; bulk data
 /// travels beside as blobs of bytes.
@@ -63,7 +63,7 @@ pub enum Ask {
         /// Which head.
         head: usize,
     },
-    /// Draw the Frame of the blobs ([`Wire`](crate::engine::cpu::wire::Wire)). Answered as
+    /// Draw the Frame of the blobs ([`Wire`](attnscope_engine_cpu::wire::Wire)). Answered as
     /// [`Drawn`](super::painter::Drawn).
     Draw,
     /// Do one more piece of what is left of it. Answered alike.

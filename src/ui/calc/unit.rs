@@ -1,10 +1,10 @@
 //! The numbers of a bias, made once and given away in pieces.
 
 use super::{Blob, PIECE, bytes};
-use crate::attention::layer::Tensor;
-use crate::scene::Cjar;
-use crate::scene::resolve::Sizes;
-use crate::scene::unit::{Unit, UnitKey};
+use attnscope_attention::layer::Tensor;
+use attnscope_scene::Cjar;
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::unit::{Unit, UnitKey};
 
 /// What is made and not yet given away whole.
 #[derive(Default)]

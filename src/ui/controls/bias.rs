@@ -4,16 +4,16 @@ use leptos::prelude::*;
 
 use super::choice::{Choice, Item, Pick};
 use super::slider::Slider;
-use crate::attention::bias::xavier_deviation;
-use crate::attention::config::Reading;
 use crate::layout::slider::Track;
-use crate::scene::sanitize::{key_bias_range, range};
-use crate::scene::{Bias, BiasShape, Cjar, Scene};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{memo, taker};
 use crate::ui::state::AppState;
-use crate::words::{Text, controls as words, number};
+use attnscope_attention::bias::xavier_deviation;
+use attnscope_attention::config::Reading;
+use attnscope_scene::sanitize::{key_bias_range, range};
+use attnscope_scene::{Bias, BiasShape, Cjar, Scene};
+use attnscope_text::{Text, controls as words, number};
 
 /// Which of the two biases, as plain functions.
 #[derive(Clone, Copy)]

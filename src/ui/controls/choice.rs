@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::ui::derived::t;
 use crate::ui::markup::{View, view};
 use crate::ui::memo::Memo;
-use crate::words::Text;
+use attnscope_text::Text;
 
 /// One thing that can be chosen.
 #[derive(Clone, Copy)]

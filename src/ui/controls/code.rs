@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::scene::Scale;
-use crate::scene::code::{Call, calls};
 use crate::ui::clipboard::copy;
 use crate::ui::derived::{Derived, t};
 use crate::ui::markup::{View, each, view};
 use crate::ui::memo::memo;
 use crate::ui::state::AppState;
-use crate::words::{controls as words, page};
+use attnscope_scene::Scale;
+use attnscope_scene::code::{Call, calls};
+use attnscope_text::{controls as words, page};
 
 /// One block a library, folded.
 #[component(transparent)]

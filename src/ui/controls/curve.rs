@@ -8,12 +8,12 @@ use super::bias::tidy;
 use super::choice::Switch;
 use super::slider::Slider;
 use crate::layout::slider::Track;
-use crate::scene::{Curve, resolve};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{memo, taker};
 use crate::ui::state::AppState;
-use crate::words::{Text, controls as words, number};
+use attnscope_scene::{Curve, resolve};
+use attnscope_text::{Text, controls as words, number};
 
 /// Size of the drawing in its own units.
 const WIDTH: f64 = 240.0;

@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use super::choice::{Choice, Item};
-use crate::attention::config::Reading;
-use crate::scene::Mechanism;
 use crate::ui::derived::part;
 use crate::ui::markup::{View, view};
 use crate::ui::memo::taker;
 use crate::ui::state::AppState;
-use crate::words::controls as words;
+use attnscope_attention::config::Reading;
+use attnscope_scene::Mechanism;
+use attnscope_text::controls as words;
 
 /// Full, window or CJAR.
 #[component(transparent)]

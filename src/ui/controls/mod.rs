@@ -11,11 +11,11 @@ pub mod window;
 
 use leptos::prelude::*;
 
-use crate::scene::{Control, Mechanism, Scene};
 use crate::ui::derived::{part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::state::AppState;
-use crate::words::page as words;
+use attnscope_scene::{Control, Mechanism, Scene};
+use attnscope_text::page as words;
 
 /// Whether a control is on screen: all are on the page; an embed shows what it asks for, or what
 /// its mechanism needs.

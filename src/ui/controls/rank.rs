@@ -5,16 +5,16 @@ use leptos::prelude::*;
 use super::bias::tidy;
 use super::choice::{Item, Pick, Switch};
 use super::slider::Slider;
-use crate::attention::low_rank;
 use crate::layout::slider::Track;
-use crate::scene::listing::Point;
-use crate::scene::sanitize::range;
-use crate::scene::{Mechanism, Scale};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{memo, taker};
 use crate::ui::state::AppState;
-use crate::words::{controls as words, number};
+use attnscope_attention::low_rank;
+use attnscope_scene::listing::Point;
+use attnscope_scene::sanitize::range;
+use attnscope_scene::{Mechanism, Scale};
+use attnscope_text::{controls as words, number};
 
 /// r: how much of W_O is kept.
 #[component(transparent)]

@@ -7,7 +7,7 @@ use crate::layout::slider::{POSITIONS, Track};
 use crate::ui::derived::{Derived, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, effect};
-use crate::words::{Text, controls as words};
+use attnscope_text::{Text, controls as words};
 
 /// A slider with its number box and the consequence of its value in words.
 #[component(transparent)]

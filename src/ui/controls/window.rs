@@ -4,15 +4,15 @@ use leptos::prelude::*;
 
 use super::choice::{Item, Pick, Switch};
 use super::slider::Slider;
-use crate::attention::config::Empty;
 use crate::layout::slider::Track;
-use crate::scene::{Convention, Mechanism, Scene, Window};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::markup::{View, view};
 use crate::ui::memo::{Memo, memo, taker};
 use crate::ui::reach::Reach;
 use crate::ui::state::AppState;
-use crate::words::{controls as words, number};
+use attnscope_attention::config::Empty;
+use attnscope_scene::{Convention, Mechanism, Scene, Window};
+use attnscope_text::{controls as words, number};
 
 /// The whole mask.
 #[component(transparent)]
@@ -153,7 +153,7 @@ fn Side(
     /// Element id of the number box.
     id: &'static str,
     /// "Left" or "Right".
-    label: crate::words::Text,
+    label: attnscope_text::Text,
     /// Which of the two.
     left: bool,
 ) -> View {
@@ -228,7 +228,7 @@ fn MoreMask(
             step: 1.0,
         })
     };
-    let say = move |text: crate::words::Text| memo(move || text.pick(lang.get()).to_owned());
+    let say = move |text: attnscope_text::Text| memo(move || text.pick(lang.get()).to_owned());
     let set_with =
         move |edit: fn(&mut Scene, u32)| taker(move |to: f64| app.change(|s| edit(s, to as u32)));
     view! {

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::canvases::CanvasSlot;
 use super::drawer::Drawer;
 use super::{Driver, now, wake, with};
-use crate::attention::reference::Row;
-use crate::engine::Engine;
 use crate::ui::problem::Problem;
 use crate::ui::state::LayerState;
+use attnscope_attention::reference::Row;
+use attnscope_engine::Engine;
 use leptos::prelude::*;
 
 /// Gives the engine a canvas to draw on.

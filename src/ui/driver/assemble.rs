@@ -8,17 +8,17 @@ use super::Later;
 use super::biases::KeptBiases;
 use super::canvases::{CanvasSlot, Canvases};
 use super::views::{colors, map_view, strip_view};
-use crate::attention::config::Config;
-use crate::attention::layer::{Layer, Output, fresh_id};
-use crate::data::minilm;
-use crate::engine::{ColorTable, Frame, OutFactors, OutputView, ScoreFactors};
 use crate::layout::extent::output_texels;
 use crate::layout::strip::StripGrid;
-use crate::scene::resolve::Sizes;
-use crate::scene::{Bias, Scene};
 use crate::ui::calc::{self, Answer, Ask, Blob};
 use crate::ui::state::LoadedLayer;
 use crate::ui::worker::Client;
+use attnscope_attention::config::Config;
+use attnscope_attention::layer::{Layer, Output, fresh_id};
+use attnscope_data::minilm;
+use attnscope_engine::{ColorTable, Frame, OutFactors, OutputView, ScoreFactors};
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::{Bias, Scene};
 
 /// Something that the calculator makes: there for one key, asked for another.
 struct Made<K, V> {

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use super::REST_MS;
-use crate::engine::Engine;
+use attnscope_engine::Engine;
 
 /// Pieces of work that the device may have unfinished before the next frame is drawn.
 const IN_FLIGHT: u32 = 2;

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use leptos::task::spawn_local;
 
 use super::Later;
-use crate::attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
-use crate::scene::resolve::{self, Sizes};
-use crate::scene::unit::{Unit, UnitKey};
-use crate::scene::{Cjar, Curve, Mechanism, Scene};
 use crate::ui::calc::{Ask, PIECE};
 use crate::ui::pieces::pieces;
 use crate::ui::worker::Client;
+use attnscope_attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
+use attnscope_scene::resolve::{self, Sizes};
+use attnscope_scene::unit::{Unit, UnitKey};
+use attnscope_scene::{Cjar, Curve, Mechanism, Scene};
 
 /// So many numbers are made where they are needed: a few milliseconds at most, and no picture waits.
 const AT_ONCE: usize = 1 << 18;

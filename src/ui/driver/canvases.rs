@@ -8,9 +8,9 @@ use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ResizeObserver};
 
 use super::drawer::Drawer;
-use crate::engine::EngineError;
-use crate::engine::gpu::Slot;
 use crate::layout::extent::{Cells, map_pixels, output_pixels};
+use attnscope_engine::EngineError;
+use attnscope_engine_gpu::Slot;
 
 /// The canvases of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

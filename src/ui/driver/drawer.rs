@@ -3,8 +3,8 @@
 use web_sys::HtmlCanvasElement;
 
 use super::remote::Remote;
-use crate::engine::gpu::{GpuEngine, Slot};
-use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+use attnscope_engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+use attnscope_engine_gpu::{GpuEngine, Slot};
 
 /// One of the two.
 pub enum Drawer {

@@ -10,12 +10,12 @@ use super::canvases::tried;
 use super::drawer::Drawer;
 use super::remote::Remote;
 use super::{at_once, now, wake, with};
-use crate::engine::gpu::{GpuEngine, Options};
-use crate::engine::recovery::{Again, Recovery};
-use crate::engine::{Engine, EngineError};
 use crate::ui::derived::Sizes;
 use crate::ui::problem::Problem;
 use crate::ui::state::{AppState, EngineState};
+use attnscope_engine::recovery::{Again, Recovery};
+use attnscope_engine::{Engine, EngineError};
+use attnscope_engine_gpu::{GpuEngine, Options};
 
 /// A browser that has not answered for so long may never do.
 const ANSWER: Duration = Duration::from_secs(5);

@@ -12,16 +12,16 @@ use leptos::task::spawn_local;
 use super::Later;
 use super::biases::KeptBiases;
 use super::drawer::Drawer;
-use crate::attention::layer::Layer;
-use crate::attention::project::Projected;
-use crate::attention::reference::{Head, Row};
-use crate::attention::summary::Summary;
-use crate::engine::Engine;
-use crate::scene::resolve::Sizes;
-use crate::scene::{Quantity, Rect, Scene, View};
 use crate::ui::calc::{self, Answer, Ask};
 use crate::ui::state::{AppState, CellNumbers, LayerState, LoadedLayer};
 use crate::ui::worker::Client;
+use attnscope_attention::layer::Layer;
+use attnscope_attention::project::Projected;
+use attnscope_attention::reference::{Head, Row};
+use attnscope_attention::summary::Summary;
+use attnscope_engine::Engine;
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::{Quantity, Rect, Scene, View};
 
 /// Which picture facts belong to.
 type Key = (u64, Scene);

@@ -9,13 +9,13 @@ use leptos::task::spawn_local;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
-use crate::engine::cpu::engine::{Targets, check};
-use crate::engine::cpu::wire::{Packed, Wire};
-use crate::engine::gpu::Slot;
-use crate::engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
 use crate::ui::calc::{self, Answer, Ask, Blob, PIECE};
 use crate::ui::painter::{self, Drawn, Picture};
 use crate::ui::worker::Client;
+use attnscope_engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+use attnscope_engine_cpu::engine::{Targets, check};
+use attnscope_engine_cpu::wire::{Packed, Wire};
+use attnscope_engine_gpu::Slot;
 
 /// Answers that may fail one after the other before the engine stops asking: one, and one for each
 /// further start of the worker.

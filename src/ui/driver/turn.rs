@@ -5,10 +5,10 @@ use leptos::task::spawn_local;
 
 use super::beat::Beat;
 use super::{Driver, wake, with};
-use crate::engine::{Engine, EngineError};
 use crate::layout::extent::Cells;
-use crate::scene::Scene;
 use crate::ui::problem::Problem;
+use attnscope_engine::{Engine, EngineError};
+use attnscope_scene::Scene;
 
 /// Small maps that follow the large one sooner need no mark.
 const LATE_MS: f64 = 600.0;

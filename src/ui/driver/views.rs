@@ -1,11 +1,11 @@
 //! What of a Scene is on screen, as the engine's views.
 
 use super::canvases::{CanvasSlot, Canvases};
-use crate::engine::{ColorTable, Colors, MapView, Pool, StripView};
 use crate::layout::strip::{GAP, StripGrid};
-use crate::scene::resolve::Sizes;
-use crate::scene::{ColorScale, Scene};
 use crate::ui::legend;
+use attnscope_engine::{ColorTable, Colors, MapView, Pool, StripView};
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::{ColorScale, Scene};
 
 /// The large map of the chosen head; nothing without a canvas.
 pub fn map_view(scene: &Scene, sizes: Sizes, head: usize, canvases: &Canvases) -> Option<MapView> {

@@ -1,0 +1,25 @@
+//! The CPU engine: from a [`Frame`](attnscope_engine::Frame) to the same pictures as the WGSL engine,
+//! in f32 Rust, eight numbers at a time. Its inner loops are [`lanes`], [`tile`] and [`pixels`].
+//!
+//! [`engine`] keeps the last Frame and what is left to do, [`rows`] makes weights four rows at a
+//! time, [`maps`] and [`texels`] put cells together, [`outputs`] goes on from the weights, [`paint`]
+//! colours texels, [`wire`] carries Frames to where the engine runs. It knows no thread and no page,
+//! and stores no `[L, L]` matrix either.
+
+pub mod draw;
+pub mod engine;
+pub mod lanes;
+pub mod maps;
+pub mod outputs;
+pub mod paint;
+pub mod pixels;
+pub mod rows;
+pub mod texels;
+pub mod tile;
+pub mod travel;
+mod travel_layer;
+mod travel_views;
+pub mod wire;
+mod work;
+
+pub use engine::CpuEngine;

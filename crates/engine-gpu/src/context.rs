@@ -1,0 +1,231 @@
+//! The device: how it is asked for, and what it can do.
+//! The one place that judges capabilities.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use attnscope_engine::sizes::{Allowed, max_seq_len};
+use attnscope_engine::{Capabilities, EngineError};
+
+use super::browser;
+use super::troubles::Troubles;
+
+/// Tokens of the longest shipped text: a device that cannot hold it is of less use than the CPU.
+const SHIPPED: u32 = 512;
+
+/// How to ask for a device.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Insist on the platform's software adapter.
+    pub force_fallback: bool,
+}
+
+/// What the device was asked, and what it has answered.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Submits that it has not finished.
+    in_flight: AtomicU32,
+    /// Questions of every kind without an answer.
+    open: AtomicU32,
+    /// Answers so far.
+    heard: AtomicU32,
+    /// Newest announced frame that is finished.
+    finished: AtomicU64,
+}
+
+/// A question to the device; dropping it is the answer.
+#[derive(Debug)]
+pub struct Question(Arc<Progress>);
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.heard.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A device and what is known about it.
+#[derive(Debug)]
+pub struct Context {
+    /// Makes surfaces.
+    pub instance: wgpu::Instance,
+    /// Knows the formats of surfaces.
+    pub adapter: wgpu::Adapter,
+    /// The device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+    /// Limits that layers are held to.
+    pub allowed: Allowed,
+    /// What it is.
+    pub capabilities: Capabilities,
+    /// What went wrong.
+    pub troubles: Arc<Troubles>,
+    progress: Arc<Progress>,
+}
+
+impl Context {
+    /// Asks for an adapter and a device.
+    ///
+    /// # Errors
+    /// [`EngineError::NoWebGpu`], [`EngineError::NoAdapter`] or [`EngineError::NoDevice`].
+    pub async fn new(options: Options) -> Result<Self, EngineError> {
+        if !browser::has_webgpu() {
+            return Err(EngineError::NoWebGpu);
+        }
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::VULKAN | wgpu::Backends::BROWSER_WEBGPU,
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        let adapter = instance
+            .request_adapter(&wgpu::RequestAdapterOptions {
+                power_preference: wgpu::PowerPreference::HighPerformance,
+                force_fallback_adapter: options.force_fallback,
+                ..Default::default()
+            })
+            .await
+            .map_err(|_| EngineError::NoAdapter)?;
+        // Before anything is asked of the adapter.
+        let words = browser::adapter_words()
+            .await
+            .ok_or(EngineError::NoAdapter)?;
+        let info = adapter.get_info();
+        let timestamps = adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY);
+        let limits = modest_limits(&adapter.limits());
+        let allowed = Allowed {
+            buffer: limits.max_buffer_size,
+            binding: limits.max_storage_buffer_binding_size,
+            workgroups: u64::from(limits.max_compute_workgroups_per_dimension),
+        };
+        let max_seq_len = max_seq_len(768, 12, allowed);
+        if max_seq_len < SHIPPED {
+            return Err(EngineError::NoDevice("its limits are too small".to_owned()));
+        }
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor {
+                label: Some("attnscope"),
+                required_features: if timestamps {
+                    wgpu::Features::TIMESTAMP_QUERY
+                } else {
+                    wgpu::Features::empty()
+                },
+                required_limits: limits.clone(),
+                ..Default::default()
+            })
+            .await
+            .map_err(|why| EngineError::NoDevice(browser::first_line(&why.to_string())))?;
+
+        let troubles = Arc::new(Troubles::default());
+        let told = Arc::clone(&troubles);
+        device.set_device_lost_callback(move |reason, message| {
+            told.lose(if message.is_empty() {
+                format!("{reason:?}")
+            } else {
+                message
+            });
+        });
+        let told = Arc::clone(&troubles);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            told.report(&error);
+        }));
+
+        let capabilities = Capabilities {
+            backend: if cfg!(target_arch = "wasm32") {
+                "WebGPU".into()
+            } else {
+                format!("{:?}", info.backend)
+            },
+            software: browser::is_software(&info, &words),
+            adapter: browser::adapter_name(&info, words),
+            timestamps,
+            max_seq_len,
+            looked_at: browser::tells_late(),
+        };
+        Ok(Self {
+            instance,
+            adapter,
+            device,
+            queue,
+            allowed,
+            capabilities,
+            troubles,
+            progress: Arc::default(),
+        })
+    }
+
+    /// Threads per workgroup: software adapters spread whole workgroups over few cores and have
+    /// narrow vectors, so small ones keep every core busy.
+    pub fn workgroup(&self) -> u32 {
+        if self.capabilities.software { 8 } else { 64 }
+    }
+
+    /// Multiply-adds of one submit, so that none takes much longer than 50 ms.
+    pub fn budget(&self) -> u64 {
+        if self.capabilities.software {
+            80_000_000
+        } else {
+            2_000_000_000
+        }
+    }
+
+    /// Asks the device something: the answer drops what this gives.
+    pub fn question(&self) -> Question {
+        self.progress.open.fetch_add(1, Ordering::Relaxed);
+        Question(Arc::clone(&self.progress))
+    }
+
+    /// Answers so far; `None` while none is waited for.
+    pub fn pulse(&self) -> Option<u32> {
+        let waits = self.progress.open.load(Ordering::Relaxed) > 0;
+        waits.then(|| self.progress.heard.load(Ordering::Relaxed))
+    }
+
+    /// Submits and counts until the device has finished.
+    pub fn submit(&self, commands: wgpu::CommandBuffer) {
+        self.queue.submit([commands]);
+        self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
+        let question = self.question();
+        self.queue.on_submitted_work_done(move || {
+            question.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    /// Notes `frame` as finished once everything submitted so far is.
+    pub fn announce(&self, frame: u64) {
+        let question = self.question();
+        self.queue.on_submitted_work_done(move || {
+            question.0.finished.fetch_max(frame, Ordering::Relaxed);
+        });
+    }
+
+    /// The newest frame that was announced and is finished; makes the device look.
+    pub fn finished(&self) -> u64 {
+        #[cfg(not(target_arch = "wasm32"))]
+        let _ = self.device.poll(wgpu::PollType::Poll);
+        // Nothing is submitted: the browser looks at what is done.
+        #[cfg(target_arch = "wasm32")]
+        if self.capabilities.looked_at && self.progress.in_flight.load(Ordering::Relaxed) > 0 {
+            self.queue.submit([]);
+        }
+        self.progress.finished.load(Ordering::Relaxed)
+    }
+
+    /// Submits that the device has not finished.
+    pub fn in_flight(&self) -> u32 {
+        #[cfg(not(target_arch = "wasm32"))]
+        let _ = self.device.poll(wgpu::PollType::Poll);
+        self.progress.in_flight.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // Dropping a device frees nothing in a browser.
+        self.device.destroy();
+    }
+}
+
+/// The limits that every WebGPU device has, or the adapter's own where it has less.
+fn modest_limits(adapter: &wgpu::Limits) -> wgpu::Limits {
+    wgpu::Limits::default().or_worse_values_from(adapter)
+}

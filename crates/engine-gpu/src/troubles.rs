@@ -1,0 +1,120 @@
+//! What goes wrong on the device, as [`EngineError`]s.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::browser;
+use attnscope_engine::EngineError;
+
+/// What went wrong on the device, as its callbacks tell.
+#[derive(Debug, Default)]
+pub struct Troubles {
+    lost: Mutex<Option<EngineError>>,
+    on_loss: Mutex<Option<fn()>>,
+    fault: Mutex<Option<EngineError>>,
+}
+
+impl Troubles {
+    /// Why the device was lost, once it is.
+    pub fn lost(&self) -> Option<EngineError> {
+        self.lost
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The first error that the device reported since the last call of [`Troubles::take_fault`].
+    pub fn fault(&self) -> Option<EngineError> {
+        self.fault
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The same, and forgets it.
+    pub fn take_fault(&self) -> Option<EngineError> {
+        self.fault
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    /// Notes that the device is lost; the first reason stays.
+    pub fn lose(&self, why: String) {
+        Self::note(&self.lost, EngineError::DeviceLost(why));
+        self.tell();
+    }
+
+    /// Notes an error that the device does not report itself.
+    pub(super) fn fail(&self, what: EngineError) {
+        Self::note(&self.fault, what);
+        self.tell();
+    }
+
+    fn note(place: &Mutex<Option<EngineError>>, what: EngineError) {
+        place
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(what);
+    }
+
+    fn tell(&self) {
+        let tell = *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tell) = tell {
+            tell();
+        }
+    }
+
+    /// Calls `tell` when the device is lost or reports an error.
+    pub fn on_loss(&self, tell: fn()) {
+        *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
+    }
+
+    /// Notes what the device reported. An error of the page is told apart from a device that has no
+    /// memory left or fails inside.
+    pub(super) fn report(&self, error: &wgpu::Error) {
+        let what = match error {
+            wgpu::Error::Validation { .. } => {
+                let text = error.to_string();
+                // "Buffer with '…' label is invalid": after an error of its own, which came before, or
+                // when its device is gone, of which Firefox tells later.
+                if text.contains("label is invalid") && self.fault().is_none() {
+                    EngineError::DeviceLost(browser::first_line(&text))
+                } else {
+                    EngineError::Invalid(text)
+                }
+            }
+            _ => EngineError::DeviceLost("out of memory, or an error inside of it".to_owned()),
+        };
+        Self::note(&self.fault, what);
+        self.tell();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn validation(text: &str) -> wgpu::Error {
+        wgpu::Error::Validation {
+            source: text.into(),
+            description: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_object_that_is_invalid_without_an_error_before_is_of_a_lost_device() {
+        let invalid = validation("Buffer with 'Q' label is invalid");
+        let troubles = Troubles::default();
+        troubles.report(&invalid);
+        assert!(matches!(troubles.fault(), Some(EngineError::DeviceLost(_))));
+
+        let troubles = Troubles::default();
+        let shader = validation("Shader validation error: Function [1] 'f' is invalid");
+        troubles.report(&shader);
+        troubles.report(&invalid);
+        assert!(
+            matches!(troubles.take_fault(), Some(EngineError::Invalid(text)) if text.contains("'f'"))
+        );
+        assert_eq!(troubles.fault(), None);
+    }
+}

@@ -1,0 +1,290 @@
+//! Engines that turn a layer and a [`Frame`] into pictures. One interface; the WGSL engine is
+//! [`gpu`], the one without a graphics device [`cpu`]. No word of the user interface in here.
+
+pub mod bounds;
+pub mod centring;
+pub mod colors;
+pub mod done;
+pub mod jobs;
+pub mod needs;
+pub mod plan;
+pub mod recovery;
+pub mod sizes;
+pub mod tiles;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use attnscope_attention::config::Config;
+use attnscope_attention::layer::{Biases, Layer};
+pub use attnscope_attention::low_rank::{OutFactors, ScoreFactors};
+use attnscope_scene::{ColorScale, Quantity, Rect};
+
+/// What is to be seen: the newest Frame wins. Comparing two Frames gives the Plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// The layer; replaced as a whole.
+    pub layer: Arc<Layer>,
+    /// Choices of SPEC 1–4.
+    pub config: Config,
+    /// P_K, P_V, s.
+    pub biases: Biases,
+    /// q̃ and k̃ for the score rank, when `config.score_rank` is set. While they are missing the
+    /// last picture stays.
+    pub score_factors: Option<Arc<ScoreFactors>>,
+    /// W_2 and W_1 with all d columns/rows by falling singular value, for the output rank.
+    pub out_factors: Option<Arc<OutFactors>>,
+    /// The large map, if one is on screen.
+    pub map: Option<MapView>,
+    /// The strip of all heads, if one is on screen.
+    pub strip: Option<StripView>,
+    /// The layer output, if it is on screen.
+    pub output: Option<OutputView>,
+}
+
+/// How cells are put together when a texel covers more than one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Pool {
+    /// The largest by magnitude, with its sign.
+    #[default]
+    Max = 0,
+    /// The mean over the visible cells.
+    Mean = 1,
+}
+
+/// The large map: a rectangle of one head at screen resolution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapView {
+    /// Which head of the layer.
+    pub head: u32,
+    /// Weights or score.
+    pub quantity: Quantity,
+    /// Which cells.
+    pub rect: Rect,
+    /// Texels: at most one per cell, at most as many as the screen has pixels.
+    pub texel_rows: u32,
+    /// Texels across.
+    pub texel_cols: u32,
+    /// How cells of one texel are put together.
+    pub pool: Pool,
+    /// Colours.
+    pub colors: Colors,
+}
+
+/// Small maps of all heads, side by side on one canvas, each the whole `[L, L]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StripView {
+    /// Weights or score.
+    pub quantity: Quantity,
+    /// Pixels per edge of one small map on its target; the engine chooses how many texels to make.
+    pub texels: u32,
+    /// Small maps in a row of the canvas; rows = ⌈H / columns⌉.
+    pub columns: u32,
+    /// Canvas pixels between small maps.
+    pub gap: u32,
+    /// Colours, each head on its own automatic range.
+    pub colors: Colors,
+}
+
+/// Y of the low-rank W_O and its full-rank twin, `[L, d]` each, drawn one above the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputView {
+    /// Texel rows of each, at most L.
+    pub texel_rows: u32,
+    /// Texel columns of each, at most d.
+    pub texel_cols: u32,
+    /// Colours, both on one range.
+    pub colors: Colors,
+}
+
+/// The three pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Slot {
+    /// The large map.
+    Map = 0,
+    /// Small maps of all heads.
+    Strip = 1,
+    /// The low-rank output above, the full one below.
+    Output = 2,
+}
+
+/// A colour table and what marks need.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Colors {
+    /// Which table.
+    pub table: ColorTable,
+    /// `None`: from the picture itself. Sequential tables then begin at 0 and end at its largest
+    /// value; diverging ones reach as far on both sides of 0 as its largest magnitude.
+    pub range: Option<(f32, f32)>,
+    /// How the table is spread over the range. Diverging tables are spread from their middle.
+    pub scale: ColorScale,
+    /// What lies between two maps of a picture, as sRGB bytes. Masked cells are transparent.
+    pub ground: [u8; 3],
+}
+
+/// Colour tables, all from published data; drawn as 256 steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum ColorTable {
+    /// Sequential, for weights, readable with any colour vision.
+    Cividis = 0,
+    /// Sequential.
+    Viridis = 1,
+    /// Diverging about 0.
+    Diverging = 2,
+}
+
+/// What an engine is and can do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capabilities {
+    /// "WebGPU", "Vulkan", "CPU".
+    pub backend: String,
+    /// Adapter as the platform names it.
+    pub adapter: String,
+    /// Whether the adapter is a software rasteriser.
+    pub software: bool,
+    /// Whether GPU time can be measured.
+    pub timestamps: bool,
+    /// Longest L that the device's limits allow.
+    pub max_seq_len: u32,
+    /// Whether finished work is told of only when the device is looked at, by asking for
+    /// [`Engine::finished`]: then it is looked at often.
+    pub looked_at: bool,
+}
+
+/// Numbers of the picture, read after it was drawn and never on the way to the screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameReport {
+    /// Sequence number of the frame these numbers belong to.
+    pub frame: u64,
+    /// Smallest and largest visible value of the large map.
+    pub map_range: Option<(f32, f32)>,
+    /// GPU time of the frame in milliseconds, where there are timestamps.
+    pub gpu_ms: Option<f64>,
+    /// ‖T_c‖² for each component c of the output projection, T = O W_1ᵀ `[L, d]`: with σ it gives
+    /// the relative error of Y at every rank. Empty when the output is not on screen.
+    pub component_energy: Vec<f32>,
+    /// ‖Y‖² of the full output.
+    pub output_energy: f32,
+}
+
+/// Values of the drawn map, for tests, export and the inspector's tick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapValues {
+    /// Sequence number of the frame that drew them; 0 where frames are not counted.
+    pub frame: u64,
+    /// Texel rows.
+    pub rows: u32,
+    /// Texel columns.
+    pub cols: u32,
+    /// `rows · cols` values, row-major.
+    pub values: Vec<f32>,
+    /// Share of each texel's cells that are visible, 0 ..= 1.
+    pub visible: Vec<f32>,
+}
+
+/// Why an engine could not do what was asked. Each is shown as a sentence by the page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EngineError {
+    /// The browser has no WebGPU (or this is not a secure context).
+    NoWebGpu,
+    /// WebGPU is there, but no adapter was given.
+    NoAdapter,
+    /// The browser has not answered yet whether there is an adapter and a device.
+    NoAnswer,
+    /// The CPU engine could not be started, or died.
+    NoCpu(String),
+    /// The adapter refused a device.
+    NoDevice(String),
+    /// The device was lost.
+    DeviceLost(String),
+    /// The device no longer answers.
+    Stalled,
+    /// The layer needs more than the device allows.
+    TooLarge {
+        /// What was asked for, in elements of the offending buffer.
+        wanted: u64,
+        /// What the device allows.
+        allowed: u64,
+    },
+    /// A canvas of the page cannot be drawn to by the device.
+    NoCanvas(String),
+    /// A canvas of size zero cannot be drawn to; nothing is wrong.
+    EmptyCanvas,
+    /// The device reported an error of our making.
+    Invalid(String),
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoWebGpu => write!(f, "WebGPU is not available"),
+            Self::NoAdapter => write!(f, "no WebGPU adapter was given"),
+            Self::NoAnswer => write!(f, "the browser does not answer whether there is an adapter"),
+            Self::NoCpu(why) => write!(f, "the CPU engine is gone: {why}"),
+            Self::NoDevice(why) => write!(f, "the adapter refused a device: {why}"),
+            Self::DeviceLost(why) => write!(f, "the device was lost: {why}"),
+            Self::Stalled => write!(f, "the device no longer answers"),
+            Self::TooLarge { wanted, allowed } => {
+                write!(
+                    f,
+                    "{wanted} elements are needed where the device allows {allowed}"
+                )
+            }
+            Self::NoCanvas(why) => write!(f, "a canvas cannot be drawn to: {why}"),
+            Self::EmptyCanvas => write!(f, "the canvas has no size"),
+            Self::Invalid(what) => write!(f, "the device reported: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+/// A future that stays on its thread.
+pub type Local<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// What every engine does. All calls return at once; waiting is in the futures.
+pub trait Engine {
+    /// What this engine is.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Computes what is stale between the last Frame and this one and draws it. Returns the
+    /// sequence number of the frame. Nothing is read back.
+    ///
+    /// # Errors
+    /// When the device is gone or the layer is beyond its limits; the last picture stays.
+    fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError>;
+
+    /// Does one more piece of what `draw` left (the rest of a long map, the strip, the output) and
+    /// returns whether more is left. Call it when nothing newer is to be drawn; the next `draw`
+    /// replaces what is left.
+    fn idle(&mut self) -> bool;
+
+    /// Whether [`Engine::draw`] has left a part of the large map to [`Engine::idle`].
+    fn is_partial(&self) -> bool;
+
+    /// Sequence number of the newest frame whose large map the device has finished; 0 before the
+    /// first.
+    fn finished(&self) -> u64;
+
+    /// How many submitted pieces of work the device has not finished yet.
+    fn in_flight(&self) -> u32;
+
+    /// Numbers of the newest finished frame; resolves after the device has finished it.
+    fn report(&mut self) -> Local<Result<FrameReport, EngineError>>;
+
+    /// The values of the large map as drawn last.
+    fn read_map(&mut self) -> Local<Result<MapValues, EngineError>>;
+
+    /// Why the device is of no more use, once it is not.
+    fn lost(&self) -> Option<EngineError>;
+
+    /// How many answers have come so far; `None` while none is waited for.
+    fn pulse(&self) -> Option<u32> {
+        None
+    }
+}

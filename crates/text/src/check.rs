@@ -1,0 +1,5 @@
+//! Words of the self-check page.
+
+use super::{Counted, Text, texts};
+
+texts!("check");

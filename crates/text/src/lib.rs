@@ -1,0 +1,163 @@
+//! Everything the page says, in every language of `lang/`. Pure: no page is needed to test a
+//! sentence.
+//!
+//! The build makes one constant of each text (`build/words.rs`), with all languages side by side,
+//! and stops where one is missing in a language. A test finds texts that nothing shows
+//! (`tests/words.rs`).
+
+pub mod board;
+pub mod check;
+pub mod controls;
+pub mod lessons;
+pub mod listing;
+pub mod number;
+pub mod page;
+pub mod sentence;
+pub mod symbols;
+
+use attnscope_scene::Lang;
+use attnscope_scene::words::Word;
+
+/// The texts of one section of the language files.
+macro_rules! texts {
+    ($section:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/words/", $section, ".rs"));
+    };
+}
+pub(crate) use texts;
+
+/// What each language says of itself: tag, own name, numbers, quotes, forms of counted texts.
+pub mod language {
+    use super::{Lang, Text};
+
+    texts!("language");
+}
+
+/// What went wrong and what to do about it, as sentences.
+pub mod problems {
+    use super::Text;
+
+    texts!("problems");
+}
+
+/// Words of the side panels: cell, output, cost.
+pub mod side {
+    use super::Text;
+
+    texts!("side");
+}
+
+const LANGUAGES: usize = <Lang as Word>::WORDS.len();
+
+/// One text in every language. `{name}` marks a place that [`Text::fill`] replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text(&'static [&'static str; LANGUAGES]);
+
+impl Text {
+    /// The text in one language.
+    pub const fn pick(self, lang: Lang) -> &'static str {
+        self.0[lang as usize]
+    }
+
+    /// The text with its places filled. A place without a value stays visible as `{name}`, which
+    /// tests and eyes catch.
+    pub fn fill(self, lang: Lang, values: &[(&str, &str)]) -> String {
+        fill(self.pick(lang), values)
+    }
+}
+
+/// A text that depends on a count, in every language: its forms, in the order of the language's
+/// plural rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted(&'static [&'static [&'static str]; LANGUAGES]);
+
+impl Counted {
+    /// The form that stands with `n`, its places filled as by [`Text::fill`].
+    pub fn fill(self, lang: Lang, n: usize, values: &[(&str, &str)]) -> String {
+        let form = self.0[lang as usize].get(language::form(lang, n as u64));
+        fill(form.copied().unwrap_or_default(), values)
+    }
+}
+
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len() + 32);
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let (before, from) = rest.split_at(open);
+        out.push_str(before);
+        let close = from.find('}').map_or(from.len(), |at| at + 1);
+        let (place, after) = from.split_at(close);
+        let name = place.trim_matches(['{', '}']);
+        let value = values.iter().find(|(key, _)| *key == name);
+        out.push_str(value.map_or(place, |(_, value)| value));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The language that a browser or link means by a tag (BCP 47), if it is one of ours.
+pub fn known(tag: &str) -> Option<Lang> {
+    let tag = tag.trim().to_ascii_lowercase();
+    let fits = |start: &str| {
+        tag.strip_prefix(start)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let found = language::ACCEPTS.iter().find(|(start, _)| fits(start));
+    found.map(|&(_, lang)| lang)
+}
+
+/// As [`known`]; the first language for every other tag.
+pub fn language(tag: &str) -> Lang {
+    known(tag).unwrap_or(Lang::WORDS[0].0)
+}
+
+/// A foreign text inside of a sentence: whatever its direction, what follows keeps its place.
+pub fn isolated(text: &str) -> String {
+    if text.is_ascii() {
+        text.to_owned()
+    } else {
+        format!("\u{2068}{text}\u{2069}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_filled_and_unknown_ones_stay_visible() {
+        let values = [("w", "5"), ("n", "24")];
+        let filled = fill("{w} of {n}, {missing} {", &values);
+        assert_eq!(filled, "5 of 24, {missing} {");
+        assert_eq!(fill("{n} 中的 {w}", &values), "24 中的 5");
+    }
+
+    #[test]
+    fn languages_by_tag() {
+        assert_eq!(language("zh-CN"), Lang::Zh);
+        assert_eq!(language("zh-Hant-TW"), Lang::Zh);
+        assert_eq!(language(" ZH"), Lang::Zh);
+        assert_eq!(language("en-GB"), Lang::En);
+        assert_eq!(language("de"), Lang::En);
+        assert_eq!(language("zhx"), Lang::En);
+        assert_eq!(language(""), Lang::En);
+    }
+
+    #[test]
+    fn a_count_chooses_its_form() {
+        let said = |n: usize| {
+            let values = [("n", &*n.to_string())];
+            [Lang::En, Lang::Zh].map(|lang| sentence::EMPTY.fill(lang, n, &values))
+        };
+        assert!(said(1)[0].starts_with("1 row sees"), "{:?}", said(1));
+        assert!(said(2)[0].starts_with("2 rows see"), "{:?}", said(2));
+        assert!(said(1)[1].contains("1 行"));
+    }
+
+    #[test]
+    fn a_foreign_text_is_isolated() {
+        assert_eq!(isolated("it"), "it");
+        assert_eq!(isolated("אבג"), "\u{2068}אבג\u{2069}");
+    }
+}

@@ -1,7 +1,0 @@
-//! The languages of the page: one for each file of `lang/`, made by the build.
-
-use serde::{Deserialize, Serialize};
-
-use super::words::Word;
-
-include!(concat!(env!("OUT_DIR"), "/words/lang.rs"));
