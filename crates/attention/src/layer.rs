@@ -21,6 +21,15 @@ pub struct ShapeMismatch {
     pub len: usize,
 }
 
+impl std::fmt::Display for ShapeMismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { shape, len } = self;
+        write!(f, "{len} numbers do not make a tensor of shape {shape:?}")
+    }
+}
+
+impl std::error::Error for ShapeMismatch {}
+
 impl Tensor {
     /// A tensor of `shape` over `data`.
     ///
@@ -128,6 +137,36 @@ pub struct Layer {
 }
 
 impl Layer {
+    /// A layer of given q, k, v, each `[H, L, d_h]`, without mask and output projection.
+    ///
+    /// # Errors
+    /// When one of them has not three axes, is empty, or has another shape than q.
+    pub fn of_heads(q: Tensor, k: Tensor, v: Tensor) -> Result<Self, ShapeMismatch> {
+        let wrong = |tensor: &Tensor| ShapeMismatch {
+            shape: q.shape.clone(),
+            len: tensor.data.len(),
+        };
+        let [heads, seq_len, head_dim] = q.shape[..] else {
+            return Err(wrong(&q));
+        };
+        if let Some(odd) = [&q, &k, &v]
+            .into_iter()
+            .find(|tensor| tensor.shape != q.shape || tensor.data.is_empty())
+        {
+            return Err(wrong(odd));
+        }
+        Ok(Self {
+            id: fresh_id(),
+            heads,
+            seq_len,
+            head_dim,
+            input: Input::Heads { q, k, v },
+            output: Output::Identity,
+            mask: None,
+            preview_of: None,
+        })
+    }
+
     /// Model width d = H·d_h.
     pub fn model_dim(&self) -> usize {
         self.heads * self.head_dim

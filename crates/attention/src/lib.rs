@@ -1,5 +1,5 @@
-//! The mathematics of SPEC 1–6: sizes, visibility, readings, low rank, cost, f64 reference.
-//! Knows no GPU and no page.
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
 
 pub mod bias;
 pub mod check;
