@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use attnscope_attention::config::Reading;
 use attnscope_attention::layer::{PositionBias, ScoreBias};
-use attnscope_engine::{EngineError, Frame};
-use attnscope_engine_cpu::engine::{CpuEngine, Targets};
+use attnscope_engine::{Engine, EngineError, Frame, Slot};
+use attnscope_engine_cpu::CpuEngine;
 use common::{frame, map, middle_and_best, tensor};
 
 const RUNS: usize = 41;
@@ -50,23 +50,21 @@ fn kinds(base: &Frame) -> [(&'static str, Frame); 3] {
 }
 
 fn main() -> Result<(), EngineError> {
-    let targets = Targets {
-        sizes: [(512, 512), (0, 0), (0, 0)],
-    };
     for (id, (len, dim)) in (1u64..).zip([(24, 32), (120, 32), (512, 32), (512, 64), (2048, 32)]) {
         let mut base = frame(id, 12, len, dim);
         let texels = if len <= 512 { len } else { 384 };
         base.map = Some(map(len as u32, texels as u32));
         for (kind, mut frame) in kinds(&base) {
             let mut engine = CpuEngine::default();
+            engine.resize(Slot::Map, 512, 512)?;
             let (mut whole, mut first, mut plains) = (Vec::new(), Vec::new(), Vec::new());
             for _ in 0..RUNS {
                 frame.config.scale *= 1.01;
                 let start = Instant::now();
-                engine.draw(&frame, targets)?;
-                engine.step();
+                engine.draw(&frame)?;
+                engine.idle();
                 first.push(start.elapsed().as_secs_f64() * 1e3);
-                while engine.step() {}
+                while engine.idle() {}
                 whole.push(start.elapsed().as_secs_f64() * 1e3);
                 plains.push(plain());
             }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use attnscope_attention::layer::{Layer, Linear, Output};
 use attnscope_engine::{ColorTable, Engine, EngineError, Frame, OutFactors, OutputView, StripView};
-use attnscope_engine_gpu::{GpuEngine, Options, Slot};
+use attnscope_engine_gpu::{GpuEngine, Slot};
 use attnscope_scene::Quantity;
 use common::{COLORS, frame, map, middle_and_best, tensor};
 
@@ -67,13 +67,13 @@ fn rank(engine: &mut GpuEngine, name: &str, output: &Frame) -> Result<(), Engine
     }
     let mut colors = [at(1), at(1)];
     if let Some(output) = &mut colors[1].output {
-        output.colors.table = ColorTable::Viridis;
+        output.colors.table = ColorTable::Diverging;
     }
     time(engine, &format!("{name}: output, draw only"), &colors)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut engine = pollster::block_on(GpuEngine::new(Options::default()))?;
+    let mut engine = pollster::block_on(GpuEngine::new())?;
     println!("{:?}", engine.capabilities());
     engine.attach_texture(Slot::Map, 600, 600)?;
     for (id, (len, dim)) in (1u64..).zip([(120, 32), (512, 32), (512, 64), (2048, 64)]) {
@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         )?;
         let mut colors = [full[0].clone(), full[0].clone()];
         if let Some(map) = &mut colors[1].map {
-            map.colors.table = ColorTable::Viridis;
+            map.colors.table = ColorTable::Diverging;
         }
         time(&mut engine, &format!("{name}: draw only"), &colors)?;
         let mut quantity = [full[0].clone(), full[0].clone()];

@@ -4,20 +4,20 @@
 
 override WORKGROUP: u32 = 32u;
 // Whether `stats` has left the scores in the texels; the rectangle is the whole map then.
-override KEPT: bool = false;
+override SCORES_CACHED: bool = false;
 
 // What `stats` has left in row i: the scores of keys j, or something finite where the row's block of
 // four sees none.
-fn kept_row(i: u32, j: vec4<u32>) -> vec4<f32> {
+fn cached_row(i: u32, j: vec4<u32>) -> vec4<f32> {
     let at = vec4<u32>(i * map.texel_cols) + j;
     return vec4<f32>(texels[at.x].x, texels[at.y].x, texels[at.z].x, texels[at.w].x);
 }
 
 // r of rows i0 .. i0+3 and keys j0 .. j0+3, as from `scores`.
-fn kept_scores(i0: u32, j0: u32) -> mat4x4<f32> {
+fn cached_scores(i0: u32, j0: u32) -> mat4x4<f32> {
     let i = four(i0);
     let j = four(j0);
-    return mat4x4<f32>(kept_row(i.x, j), kept_row(i.y, j), kept_row(i.z, j), kept_row(i.w, j));
+    return mat4x4<f32>(cached_row(i.x, j), cached_row(i.y, j), cached_row(i.z, j), cached_row(i.w, j));
 }
 
 // Four texels of one row, as far as the rectangle goes.
@@ -43,8 +43,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let block = block_span(i32(i0), i32(i0) + 3, head);
     let near = i32(j0) < block.prefix || (i32(j0) <= block.hi && i32(j0) + 3 >= block.lo);
     var r = mat4x4<f32>();
-    if (KEPT) {
-        r = kept_scores(i0, j0);
+    if (SCORES_CACHED) {
+        r = cached_scores(i0, j0);
     } else {
         r = scores(i0, j0, select(0u, vec4_count(), near && i0 < end_row));
     }

@@ -5,11 +5,11 @@
 // Per row: (1/G, visible keys, shared score), then per stored segment (maximum of z, 1 / (G · sum),
 // largest s).
 @group(1) @binding(0) var<storage, read_write> stats: array<vec4<f32>>;
-// Texels of the whole map, where KEPT: `map` finds its scores there.
+// Texels of the whole map, where SCORES_CACHED: `map` finds its scores there.
 @group(1) @binding(1) var<storage, read_write> texels: array<vec2<f32>>;
 
 // Whether the scores are left for `map`: each is computed once then.
-override KEPT: bool = false;
+override SCORES_CACHED: bool = false;
 
 override WORKGROUP: u32 = 32u;
 
@@ -124,7 +124,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             let span = RowSpan(prefix4.x, lo4.x, hi4.x);
             let seen = visible(i0 + n, span, j, end);
             let row = min(i0 + n, last);
-            if (KEPT) {
+            if (SCORES_CACHED) {
                 keep(i0 + n, j, r[0]);
             }
             let next = absorb(state[0], exponents(row, j, r[0], vec4<f32>(bias4.x)), seen);

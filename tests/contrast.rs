@@ -54,11 +54,7 @@ fn contrast(a: Rgb, b: Rgb) -> f64 {
 
 /// Every colour that a map of `theme` can show under a mark.
 fn map_colors(theme: &str) -> Vec<Rgb> {
-    let tables = [
-        ColorTable::Cividis,
-        ColorTable::Viridis,
-        ColorTable::Diverging,
-    ];
+    let tables = [ColorTable::Cividis, ColorTable::Diverging];
     let marks = ["--map-ground", "--map-hatch"].map(|name| of_theme(theme, name));
     tables
         .into_iter()

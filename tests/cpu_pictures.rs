@@ -8,13 +8,11 @@ use attnscope_attention::compare::{Tolerance, compare};
 use attnscope_data::case::Case;
 use attnscope_data::folder;
 use attnscope_engine::{ColorTable, Colors, Engine, Frame, MapValues, Pool, colors};
-use attnscope_engine_cpu::engine::{CpuEngine, Targets};
+use attnscope_engine_cpu::CpuEngine;
 use attnscope_engine_cpu::paint::Picture;
 use attnscope_engine_gpu::{GpuEngine, Slot};
 use attnscope_scene::{ColorScale, Quantity, Rect};
-use support::{COLORS, frame, output, strip, whole_map};
-
-const SLOTS: [Slot; 3] = [Slot::Map, Slot::Strip, Slot::Output];
+use support::{COLORS, SLOTS, frame, output, resize, strip, whole_map};
 
 fn case(name: &str) -> Case {
     let cases = folder::cases(&folder::golden()).unwrap();
@@ -27,10 +25,10 @@ fn both(
     frame: &Frame,
     sizes: [(u32, u32); 3],
 ) -> Vec<(Slot, Picture, Vec<u8>)> {
-    let targets = Targets { sizes };
     let mut cpu = CpuEngine::default();
-    cpu.draw(frame, targets).unwrap();
-    while cpu.step() {}
+    resize(&mut cpu, sizes);
+    cpu.draw(frame).unwrap();
+    while cpu.idle() {}
     let pictures = cpu.take_pictures();
     for (slot, (width, height)) in SLOTS.into_iter().zip(sizes) {
         if width > 0 {
@@ -92,7 +90,7 @@ const SCENES: [Shown; 9] = [
     ),
     (
         "window-strict-past",
-        ColorTable::Viridis,
+        ColorTable::Cividis,
         Some((0.0, 1.0)),
         Quantity::Weights,
         1,
@@ -127,7 +125,7 @@ const SCENES: [Shown; 9] = [
     ),
     (
         "window-globals",
-        ColorTable::Viridis,
+        ColorTable::Cividis,
         None,
         Quantity::Score,
         1,
@@ -211,8 +209,8 @@ fn a_wrong_colour_is_told() {
 /// Draws on both and returns both maps.
 fn maps(gpu: &mut GpuEngine, frame: &Frame) -> [MapValues; 2] {
     let mut cpu = CpuEngine::default();
-    cpu.draw(frame, Targets::default()).unwrap();
-    [cpu.map_values(), support::read(gpu, frame)]
+    cpu.draw(frame).unwrap();
+    [support::map(&mut cpu), support::read(gpu, frame)]
 }
 
 #[test]
@@ -277,12 +275,11 @@ fn long_maps_come_coarse_first_and_make_way() {
     let mut long = case("minilm-page-full");
     let mut base = frame(&long);
     base.map = Some(whole_map(&long.layer, 5, Quantity::Weights));
-    let targets = Targets {
-        sizes: [(128, 128), (0, 0), (0, 0)],
-    };
+    let sizes = [(128, 128), (0, 0), (0, 0)];
     let mut whole = CpuEngine::default();
-    whole.draw(&base, targets).unwrap();
-    let want = whole.map_values();
+    resize(&mut whole, sizes);
+    whole.draw(&base).unwrap();
+    let want = support::map(&mut whole);
     let mut layer = long.layer.clone();
     layer = lengthened(&layer, 4);
     long.layer = layer;
@@ -291,13 +288,14 @@ fn long_maps_come_coarse_first_and_make_way() {
     (map.texel_rows, map.texel_cols) = (128, 128);
     frame.map = Some(map);
     let mut engine = CpuEngine::default();
-    engine.draw(&frame, targets).unwrap();
+    resize(&mut engine, sizes);
+    engine.draw(&frame).unwrap();
     let mut pieces = 0;
     let mut first = None;
     let mut share = 0.0;
     assert_eq!(engine.progress(), None, "nothing is drawn yet");
     while engine.is_partial() {
-        engine.step();
+        engine.idle();
         pieces += 1;
         let [picture, ..] = engine.take_pictures();
         first = first.or(picture.map(|picture| (pieces, picture)));
@@ -318,12 +316,12 @@ fn long_maps_come_coarse_first_and_make_way() {
     assert!(share > 0.0, "it is told how far it is");
     // A newer Frame in the middle wins, and nothing of the old one stays.
     frame.config.scale *= 2.0;
-    engine.draw(&frame, targets).unwrap();
-    engine.step();
+    engine.draw(&frame).unwrap();
+    engine.idle();
     assert!(engine.progress().is_some(), "its coarse map is drawn");
-    engine.draw(&base, targets).unwrap();
+    engine.draw(&base).unwrap();
     assert_eq!(engine.progress(), None);
-    assert_eq!(engine.map_values(), want);
+    assert_eq!(support::map(&mut engine), want);
 }
 
 #[test]
@@ -331,14 +329,14 @@ fn small_maps_of_an_older_frame_are_known_as_such() {
     let case = case("window-distance-2");
     let mut frame = frame(&case);
     let mut engine = CpuEngine::default();
-    engine.draw(&frame, Targets::default()).unwrap();
+    engine.draw(&frame).unwrap();
     assert!(!engine.strip_waits(), "there are none");
     frame.strip = Some(strip(9));
     for scale in [1.0, 2.0] {
         frame.config.scale = scale;
-        engine.draw(&frame, Targets::default()).unwrap();
+        engine.draw(&frame).unwrap();
         assert!(engine.strip_waits());
-        while engine.step() {}
+        while engine.idle() {}
         assert!(!engine.strip_waits());
     }
 }
@@ -382,16 +380,28 @@ fn a_change_computes_no_more_than_it_must_and_all_of_it() {
         next(&|f| f.biases.p_k.iter_mut().for_each(|p| p.amplitude = 0.0));
         next(&|f| f.map.iter_mut().for_each(|m| m.quantity = Quantity::Score));
         next(&|f| f.config.segment = Some(2));
-        let targets = Targets {
-            sizes: [(40, 40), (50, 20), (30, 30)],
-        };
+        let sizes = [(40, 40), (50, 20), (30, 30)];
+        resize(&mut engine, sizes);
         for (at, frame) in chain.iter().enumerate() {
-            engine.draw(frame, targets).unwrap();
+            engine.draw(frame).unwrap();
             let mut fresh = CpuEngine::default();
-            fresh.draw(frame, targets).unwrap();
-            assert_eq!(engine.map_values(), fresh.map_values(), "{name} {at}");
-            assert_eq!(engine.strip_values(0), fresh.strip_values(0), "{name} {at}");
-            assert_eq!(engine.report(), fresh.report(), "{name} {at}");
+            resize(&mut fresh, sizes);
+            fresh.draw(frame).unwrap();
+            assert_eq!(
+                support::map(&mut engine),
+                support::map(&mut fresh),
+                "{name} {at}"
+            );
+            assert_eq!(
+                support::small_map(&mut engine, 0),
+                support::small_map(&mut fresh, 0),
+                "{name} {at}"
+            );
+            assert_eq!(
+                support::report(&mut engine),
+                support::report(&mut fresh),
+                "{name} {at}"
+            );
             let drawn = engine.take_pictures();
             let wanted = fresh.take_pictures();
             for (drawn, wanted) in drawn.into_iter().zip(wanted) {

@@ -4,9 +4,8 @@
 mod support;
 
 use attnscope_attention::compare::{Tolerance, compare};
-use attnscope_engine::Frame;
-use attnscope_engine_cpu::engine::{CpuEngine, Targets};
-use attnscope_engine_cpu::outputs::Which;
+use attnscope_engine::{Engine, Frame, OutputMatrix};
+use attnscope_engine_cpu::CpuEngine;
 use attnscope_scene::Quantity;
 use proptest::prelude::*;
 use support::random::{all_equal, recipes};
@@ -29,8 +28,8 @@ proptest! {
                 map: Some(whole_map(&layer, number, Quantity::Weights)),
                 ..frame.clone()
             };
-            engine.draw(&shown, Targets::default()).unwrap();
-            let got = engine.map_values().values;
+            engine.draw(&shown).unwrap();
+            let got = support::map(&mut engine).values;
             all_equal([compare("A", &got, &reference.map().weights, Tolerance::ENGINE)])?;
             for (at, value) in reference.output().unwrap().into_iter().enumerate() {
                 o[at / dim * d + number * dim + at % dim] = value;
@@ -40,7 +39,7 @@ proptest! {
             output: Some(output(&layer)),
             ..frame
         };
-        engine.draw(&shown, Targets::default()).unwrap();
-        all_equal([compare("O", engine.matrix(Which::Heads), &o, Tolerance::ENGINE)])?;
+        engine.draw(&shown).unwrap();
+        all_equal([compare("O", &support::drawn_matrix(&mut engine, OutputMatrix::Heads), &o, Tolerance::ENGINE)])?;
     }
 }

@@ -9,8 +9,8 @@ use attnscope_attention::layer::Output;
 use attnscope_attention::low_rank::factor_output;
 use attnscope_attention::output::{head_outputs, layer_output};
 use attnscope_data::folder;
-use attnscope_engine_cpu::engine::{CpuEngine, Targets};
-use attnscope_engine_cpu::outputs::Which;
+use attnscope_engine::{Engine, OutputMatrix};
+use attnscope_engine_cpu::CpuEngine;
 use support::{frame, output};
 
 #[test]
@@ -36,7 +36,7 @@ fn a_moved_rank_has_the_same_bits_and_costs_a_few_components() {
         .enumerate()
     {
         frame.config.out_rank = Some(rank);
-        dragged.draw(&frame, Targets::default()).unwrap();
+        dragged.draw(&frame).unwrap();
         // Its texels cost L·d; making it from the first component on costs rank times as much.
         let few = len * d * 34;
         assert!(
@@ -44,13 +44,15 @@ fn a_moved_rank_has_the_same_bits_and_costs_a_few_components() {
             "{rank}: {}",
             dragged.left()
         );
-        let got = dragged.matrix(Which::LowRank).to_vec();
+        let got = support::drawn_matrix(&mut dragged, OutputMatrix::LowRank);
         let mut fresh = CpuEngine::default();
-        fresh.draw(&frame, Targets::default()).unwrap();
+        fresh.draw(&frame).unwrap();
         assert!(fresh.left() > few, "{rank}: {}", fresh.left());
         let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
         assert!(
-            got.iter().zip(fresh.matrix(Which::LowRank)).all(same),
+            got.iter()
+                .zip(&support::drawn_matrix(&mut fresh, OutputMatrix::LowRank))
+                .all(same),
             "rank {rank} depends on what came before"
         );
         let want: Vec<f32> = layer_output(&case.layer, &frame.config, &o, Some(&factors))

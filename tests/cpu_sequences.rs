@@ -4,9 +4,8 @@
 
 mod support;
 
-use attnscope_engine::Frame;
-use attnscope_engine_cpu::engine::{CpuEngine, Targets};
-use attnscope_engine_cpu::outputs::Which;
+use attnscope_engine::{Engine, Frame, OutputMatrix};
+use attnscope_engine_cpu::CpuEngine;
 use attnscope_engine_cpu::paint::Picture;
 use proptest::prelude::*;
 use support::sequence::{Choices, Kits, PICTURES, Seen, bits, same, sequences};
@@ -20,13 +19,12 @@ struct Screen {
 
 impl Screen {
     fn draw(&mut self, frame: &Frame) {
-        self.engine
-            .draw(frame, Targets { sizes: PICTURES })
-            .unwrap();
+        support::resize(&mut self.engine, PICTURES);
+        self.engine.draw(frame).unwrap();
     }
 
     fn step(&mut self) -> bool {
-        let more = self.engine.step();
+        let more = self.engine.idle();
         for (kept, new) in self.pictures.iter_mut().zip(self.engine.take_pictures()) {
             if new.is_some() {
                 *kept = new;
@@ -38,14 +36,14 @@ impl Screen {
     /// Everything of `frame`, which was drawn last.
     fn seen(&mut self, frame: &Frame) -> Seen {
         while self.step() {}
-        let report = self.engine.report();
+        let report = support::report(&mut self.engine);
         let mut seen = Seen::new();
         let pixels = |picture: &Option<Picture>| {
             let picture = picture.as_ref().expect("a picture");
             bytemuck::cast_slice(&picture.pixels).to_vec()
         };
         if frame.map.is_some() {
-            let map = self.engine.map_values();
+            let map = support::map(&mut self.engine);
             let range = report.map_range.map_or_else(Vec::new, |r| vec![r.0, r.1]);
             seen.extend([
                 ("map", bits(&map.values)),
@@ -56,16 +54,31 @@ impl Screen {
         }
         if frame.strip.is_some() {
             for head in 0..frame.layer.heads {
-                let map = self.engine.strip_values(head).unwrap();
+                let map = support::small_map(&mut self.engine, head);
                 seen.push(("small map", bits(&map.values)));
             }
             seen.push(("picture of the strip", pixels(&self.pictures[1])));
         }
         if frame.output.is_some() {
-            seen.push(("O", bits(self.engine.matrix(Which::Heads))));
-            seen.push(("Y", bits(self.engine.matrix(Which::Full))));
+            seen.push((
+                "O",
+                bits(&support::drawn_matrix(
+                    &mut self.engine,
+                    OutputMatrix::Heads,
+                )),
+            ));
+            seen.push((
+                "Y",
+                bits(&support::drawn_matrix(&mut self.engine, OutputMatrix::Full)),
+            ));
             if frame.config.out_rank.is_some() {
-                seen.push(("Y at the rank", bits(self.engine.matrix(Which::LowRank))));
+                seen.push((
+                    "Y at the rank",
+                    bits(&support::drawn_matrix(
+                        &mut self.engine,
+                        OutputMatrix::LowRank,
+                    )),
+                ));
             }
             seen.extend([
                 ("energies", bits(&report.component_energy)),

@@ -8,9 +8,8 @@ use attnscope_attention::compare::Comparison;
 use attnscope_attention::config::Reading;
 use attnscope_attention::layer::{Input, PositionBias, ScoreBias, Tensor};
 use attnscope_attention::visibility::Visibility;
-use attnscope_engine::Frame;
+use attnscope_engine::{Frame, OutputMatrix};
 use attnscope_engine_gpu::GpuEngine;
-use attnscope_engine_gpu::readback::Matrix;
 use attnscope_scene::Quantity;
 use support::recipe::{Auxiliary, Position, Recipe, relaid};
 use support::wanted::Check;
@@ -146,7 +145,7 @@ fn no_row_sees_a_key() {
         };
         let frame = recipe.frame();
         holds(&mut engine, "no key at all", &frame);
-        let o = matrix(&mut engine, &frame, Matrix::Heads);
+        let o = matrix(&mut engine, &frame, OutputMatrix::Heads);
         assert!(o.iter().all(|x| x.to_bits() == 0));
     }
 }

@@ -6,9 +6,8 @@ mod support;
 use attnscope_attention::compare::{Tolerance, compare};
 use attnscope_attention::config::{Empty, Reading};
 use attnscope_attention::layer::{Input, PositionBias, ScoreBias, Tensor};
-use attnscope_engine::Frame;
+use attnscope_engine::{Frame, OutputMatrix};
 use attnscope_engine_gpu::GpuEngine;
-use attnscope_engine_gpu::readback::Matrix;
 use attnscope_scene::Quantity;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -78,7 +77,7 @@ fn wide_windows_are_full(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     frame.config.visibility.left = None;
     frame.config.visibility.right = None;
     let want = weights(engine, &frame);
-    let o = matrix(engine, &frame, Matrix::Heads);
+    let o = matrix(engine, &frame, OutputMatrix::Heads);
     for beyond in [0, 1, 1000] {
         let w = recipe.seq_len as i32 - 1 + beyond;
         frame.config.visibility.left = Some(w);
@@ -87,7 +86,7 @@ fn wide_windows_are_full(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     }
     same_bits(
         "O of a wide window",
-        &matrix(engine, &frame, Matrix::Heads),
+        &matrix(engine, &frame, OutputMatrix::Heads),
         &o,
     )
 }
@@ -141,7 +140,7 @@ fn heads_are_apart(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     let frame = recipe.frame();
     let (a, o) = (
         weights(engine, &frame),
-        matrix(engine, &frame, Matrix::Heads),
+        matrix(engine, &frame, OutputMatrix::Heads),
     );
     let mut other = relaid(&frame, |layer| {
         if let Input::Heads { q, k, v } = &mut layer.input {
@@ -164,7 +163,7 @@ fn heads_are_apart(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     }
     same_bits(
         "O of turned heads",
-        &matrix(engine, &other, Matrix::Heads),
+        &matrix(engine, &other, OutputMatrix::Heads),
         &want,
     )
 }
@@ -189,18 +188,25 @@ fn whole_ranks_are_full(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
         ..full.clone()
     };
     let (full, whole) = (full.frame(), whole.frame());
-    let (a, y) = (weights(engine, &full), matrix(engine, &full, Matrix::Full));
+    let (a, y) = (
+        weights(engine, &full),
+        matrix(engine, &full, OutputMatrix::Full),
+    );
     equal("A at rank d_h", &weights(engine, &whole), &a)?;
-    equal("Y at rank d", &matrix(engine, &whole, Matrix::LowRank), &y)
+    equal(
+        "Y at rank d",
+        &matrix(engine, &whole, OutputMatrix::LowRank),
+        &y,
+    )
 }
 
 /// The same layer loaded anew gives the same bits.
 fn repeats_to_the_bit(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     let (one, two) = (recipe.frame(), recipe.frame());
     let a = weights(engine, &one);
-    let y = matrix(engine, &one, Matrix::Full);
+    let y = matrix(engine, &one, OutputMatrix::Full);
     same_bits("A again", &weights(engine, &two), &a)?;
-    same_bits("Y again", &matrix(engine, &two, Matrix::Full), &y)
+    same_bits("Y again", &matrix(engine, &two, OutputMatrix::Full), &y)
 }
 
 /// One engine for all of them: pipelines cost more than cases.

@@ -10,9 +10,9 @@ use attnscope_attention::output::head_outputs;
 use attnscope_attention::reference::Head;
 use attnscope_data::case::Case;
 use attnscope_data::folder;
+use attnscope_engine::OutputMatrix;
 use attnscope_engine::{Frame, Pool};
 use attnscope_engine_gpu::GpuEngine;
-use attnscope_engine_gpu::readback::Matrix;
 use attnscope_scene::Quantity;
 use support::{frame, maps, matrix, read, whole_map};
 
@@ -52,7 +52,7 @@ fn judge(engine: &mut GpuEngine, case: &Case) -> usize {
     let got = maps(engine, &base, Quantity::Weights);
     let name = &case.name;
     compare(format!("{name} A"), &got, &single(&a), Tolerance::ENGINE).assert();
-    let flat = matrix(engine, &base, Matrix::Heads);
+    let flat = matrix(engine, &base, OutputMatrix::Heads);
     let (l, dim, d) = (
         case.layer.seq_len,
         case.layer.head_dim,

@@ -122,7 +122,7 @@ fn the_right_kernels_pass_the_same_checks() {
 #[test]
 fn every_kernel_has_mutants() {
     let all = mutants::all();
-    for shader in shaders::ALL {
+    for shader in shaders::all() {
         let count = all
             .iter()
             .filter(|m| m.kernels.iter().any(|k| k == shader.name))

@@ -7,9 +7,10 @@ use attnscope_attention::compare::{Tolerance, compare};
 use attnscope_attention::reference::Head;
 use attnscope_data::case::Case;
 use attnscope_data::folder;
-use attnscope_engine::{Engine, EngineError, Frame, MapValues, MapView, Pool, colors};
+use attnscope_engine::{
+    Engine, EngineError, Frame, MapValues, MapView, OutputMatrix, Pool, ReadResults, colors,
+};
 use attnscope_engine_gpu::Slot;
-use attnscope_engine_gpu::readback::Matrix;
 use attnscope_scene::{Quantity, Rect};
 use support::{COLORS, frame, maps, matrix, output, read, strip, whole_map};
 
@@ -264,7 +265,7 @@ fn many_short_segments_are_recomputed_rightly() {
                 })
                 .collect();
             compare(format!("segment {segment}"), &got, &want, Tolerance::ENGINE).assert();
-            let o = matrix(&mut engine, &base, Matrix::Heads);
+            let o = matrix(&mut engine, &base, OutputMatrix::Heads);
             let dim = case.layer.head_dim;
             for h in 0..case.layer.heads {
                 let want = Head::new(&case.layer, &case.config, &case.biases, h)
@@ -358,8 +359,8 @@ fn output_energies_give_the_error_of_every_rank() {
     let mut engine = support::engine();
     let case = case("rank-out-4");
     let full = frame(&case);
-    let y = matrix(&mut engine, &full, Matrix::Full);
-    let low = matrix(&mut engine, &full, Matrix::LowRank);
+    let y = matrix(&mut engine, &full, OutputMatrix::Full);
+    let low = matrix(&mut engine, &full, OutputMatrix::LowRank);
     let report = engine.report();
     let report = engine.block_on(report).unwrap();
     let square = |of: &[f32]| of.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>();

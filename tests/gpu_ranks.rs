@@ -9,7 +9,7 @@ use attnscope_attention::layer::Output;
 use attnscope_attention::low_rank::factor_output;
 use attnscope_attention::output::{head_outputs, layer_output};
 use attnscope_data::folder;
-use attnscope_engine_gpu::readback::Matrix;
+use attnscope_engine::OutputMatrix;
 use support::{frame, matrix};
 
 #[test]
@@ -30,8 +30,8 @@ fn a_rank_has_the_same_bits_whatever_came_before() {
     // Up and down, beside and across the kept partial sums.
     for rank in [1, 384, 31, 32, 33, 200, 64, 383, 7, 350, 2] {
         frame.config.out_rank = Some(rank);
-        let got = matrix(&mut dragged, &frame, Matrix::LowRank);
-        let fresh = matrix(&mut support::engine(), &frame, Matrix::LowRank);
+        let got = matrix(&mut dragged, &frame, OutputMatrix::LowRank);
+        let fresh = matrix(&mut support::engine(), &frame, OutputMatrix::LowRank);
         assert!(
             got.iter()
                 .zip(&fresh)

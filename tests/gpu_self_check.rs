@@ -5,7 +5,7 @@
 mod support;
 
 use attnscope::check::facts::{Bench, Fact};
-use attnscope_engine_gpu::kernel::Kernel;
+use attnscope_engine_gpu::passes::Kernel;
 
 #[test]
 fn every_fact_holds() {

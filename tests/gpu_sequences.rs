@@ -4,8 +4,7 @@
 
 mod support;
 
-use attnscope_engine::{Engine, Frame};
-use attnscope_engine_gpu::readback::Matrix;
+use attnscope_engine::{Engine, Frame, OutputMatrix, ReadResults};
 use attnscope_engine_gpu::{GpuEngine, Slot};
 use proptest::prelude::*;
 use support::random::{cases, hold};
@@ -29,10 +28,10 @@ fn seen(engine: &mut GpuEngine, frame: &Frame) -> Seen {
     let strip: Vec<_> = heads.map(|head| engine.read_strip(head)).collect();
     let mut matrices = Vec::new();
     if frame.output.is_some() {
-        matrices.push(("O", engine.read_matrix(Matrix::Heads)));
-        matrices.push(("Y", engine.read_matrix(Matrix::Full)));
+        matrices.push(("O", engine.read_matrix(OutputMatrix::Heads)));
+        matrices.push(("Y", engine.read_matrix(OutputMatrix::Full)));
         if frame.config.out_rank.is_some() {
-            matrices.push(("Y at the rank", engine.read_matrix(Matrix::LowRank)));
+            matrices.push(("Y at the rank", engine.read_matrix(OutputMatrix::LowRank)));
         }
     }
     let shown = [

@@ -14,10 +14,8 @@ use attnscope_attention::config::{Empty, Reading};
 use attnscope_attention::layer::ScoreBias;
 use attnscope_attention::low_rank;
 use attnscope_attention::visibility::Visibility;
-use attnscope_engine::{Engine, Frame};
-use attnscope_engine_cpu::engine::{CpuEngine, Targets};
-use attnscope_engine_cpu::outputs::Which;
-use attnscope_engine_gpu::readback::Matrix;
+use attnscope_engine::{Engine, Frame, OutputMatrix};
+use attnscope_engine_cpu::CpuEngine;
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::sanitize::range;
 use attnscope_scene::{BiasShape, Mechanism, Quantity, Scale, Scene};
@@ -250,8 +248,8 @@ fn every_legal_parameter_through_both_engines() {
             ..frame.clone()
         };
         let a = read(&mut gpu, &shown).values;
-        let o = with_output.then(|| matrix(&mut gpu, &frame, Matrix::Heads));
-        cpu.draw(&shown, Targets::default()).unwrap();
+        let o = with_output.then(|| matrix(&mut gpu, &frame, OutputMatrix::Heads));
+        cpu.draw(&shown).unwrap();
         let given = [
             Given {
                 engine: "GPU",
@@ -260,8 +258,8 @@ fn every_legal_parameter_through_both_engines() {
             },
             Given {
                 engine: "CPU",
-                a: cpu.map_values().values,
-                o: with_output.then(|| cpu.matrix(Which::Heads).to_vec()),
+                a: support::map(&mut cpu).values,
+                o: with_output.then(|| support::drawn_matrix(&mut cpu, OutputMatrix::Heads)),
             },
         ];
         wrong.extend(judge(at, &frame, &link, &given, number));
@@ -321,6 +319,12 @@ fn a_slope_over_a_long_text() {
     let gpu = read(&mut support::engine(), &frame).values;
     compare("GPU", &gpu, &want, Tolerance::ENGINE).assert();
     let mut cpu = CpuEngine::default();
-    cpu.draw(&frame, Targets::default()).unwrap();
-    compare("CPU", &cpu.map_values().values, &want, Tolerance::ENGINE).assert();
+    cpu.draw(&frame).unwrap();
+    compare(
+        "CPU",
+        &support::map(&mut cpu).values,
+        &want,
+        Tolerance::ENGINE,
+    )
+    .assert();
 }

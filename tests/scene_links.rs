@@ -89,31 +89,6 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn scene_to_json_to_scene_is_the_identity(any in scene()) {
-        let (legal, _) = any.sanitize();
-        let parsed = Scene::from_json(&legal.to_json());
-        prop_assert_eq!(parsed.scene, legal);
-        prop_assert_eq!(parsed.warnings, []);
-    }
-
-    #[test]
-    fn damaged_json_gives_a_legal_scene(
-        any in scene(),
-        at in any::<prop::sample::Index>(),
-        with in "[-{}\\[\\]:,\"a-z0-9]{0,4}",
-    ) {
-        let mut text = any.sanitize().0.to_json();
-        text.insert_str(at.index(text.len()), &with);
-        let parsed = Scene::from_json(&text);
-        let (again, moved) = parsed.scene.clone().sanitize();
-        prop_assert_eq!((again, moved.len()), (parsed.scene, 0));
-    }
-}
-
 #[test]
 fn the_default_scene_is_the_shortest_link() {
     assert_eq!(Scene::default().to_fragment(), "v=1");
@@ -271,52 +246,6 @@ fn a_long_text_is_cut_between_parameters() {
     let one = Scene::from_fragment(&"字".repeat(MAX_BYTES));
     assert_eq!(one.scene, Scene::default());
     assert_eq!(one.warnings.len(), 1);
-}
-
-#[test]
-fn json_members_are_judged_one_by_one() {
-    let parsed = Scene::from_json(
-        r#"{"window": {"size": 8, "dilation": 0, "sinks": -1, "walls": 2},
-            "view": {"head": 3}, "mechanism": "flash", "causal": true}"#,
-    );
-    assert_eq!(parsed.scene.window.size, 8);
-    assert_eq!(parsed.scene.window.dilation, 1);
-    assert_eq!(parsed.scene.view.head, Some(3));
-    assert!(parsed.scene.causal);
-    let found: Vec<_> = parsed
-        .warnings
-        .iter()
-        .map(|w| (w.key.as_str(), w.reason))
-        .collect();
-    let dilation = Reason::OutOfRange {
-        min: 1.0,
-        max: f64::from(MAX_SEQ_LEN),
-    };
-    for expected in [
-        ("window.sinks", Reason::Malformed),
-        ("window.walls", Reason::UnknownKey),
-        ("mechanism", Reason::Malformed),
-        ("dil", dilation),
-    ] {
-        assert!(found.contains(&expected), "{expected:?} in {found:?}");
-    }
-    assert_eq!(found.len(), 4);
-    for text in ["", "[]", "3", "{", "{\"w\": 1e999}"] {
-        let parsed = Scene::from_json(text);
-        assert_eq!(parsed.scene, Scene::default());
-        assert_eq!(parsed.warnings[0].reason, Reason::NotJson);
-    }
-    assert_eq!(Scene::from_json("{}").warnings, []);
-    let partly = Scene::from_json(r#"{"source": {"synthetic": {"seq_len": 9}}}"#);
-    assert_eq!(partly.warnings, []);
-    assert_eq!(
-        partly.scene.source,
-        Source::Synthetic {
-            pattern: Pattern::Random,
-            seq_len: 9,
-            seed: 1
-        }
-    );
 }
 
 #[test]

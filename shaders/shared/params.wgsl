@@ -52,7 +52,7 @@ struct HeadParams {
     // ≥ 1.
     dilation: i32,
     // The first so many keys are visible to every row: max(sinks, globals).
-    kept: i32,
+    prefix_keys: i32,
     // The first so many rows see every key.
     globals: i32,
     // Keys per segment, 1 ..= L.

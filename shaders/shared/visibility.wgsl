@@ -10,7 +10,7 @@ struct RowSpan {
 
 fn row_span(i: i32, p: HeadParams) -> RowSpan {
     let last = i32(p.key_end) - 1;
-    var span = RowSpan(min(p.kept, last + 1), 0, last);
+    var span = RowSpan(min(p.prefix_keys, last + 1), 0, last);
     if (i < p.globals) {
         span.prefix = last + 1;
     }

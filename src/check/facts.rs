@@ -10,9 +10,8 @@ use attnscope_attention::layer::{
 };
 use attnscope_attention::low_rank::{out_factors, score_factors};
 use attnscope_data::synthetic::synthetic;
-use attnscope_engine::{EngineError, Frame};
+use attnscope_engine::{EngineError, Frame, OutputMatrix};
 use attnscope_engine_gpu::GpuEngine;
-use attnscope_engine_gpu::readback::Matrix;
 use attnscope_scene::{Pattern, Quantity};
 
 use super::finding::Finding;
@@ -158,7 +157,8 @@ impl<'e> Bench<'e> {
         let full = self.config(Reading::Softmax);
         let (heads, dim) = (self.layer.heads, self.layer.head_dim);
         let p_v = sinusoidal(heads, 1, dim);
-        let plain = head_outputs(self.engine, &self.frame(&full, Biases::default())).await?;
+        let frame = self.frame(&full, Biases::default());
+        let plain = head_outputs(self.engine, &frame).await?;
         let biases = Biases {
             p_v: Some(PositionBias {
                 unit: p_v.clone(),
@@ -166,7 +166,8 @@ impl<'e> Bench<'e> {
             }),
             ..Biases::default()
         };
-        let biased = head_outputs(self.engine, &self.frame(&full, biases)).await?;
+        let frame = self.frame(&full, biases);
+        let biased = head_outputs(self.engine, &frame).await?;
         let rows = self.layer.seq_len * dim;
         let want: Vec<f32> = plain
             .iter()
@@ -210,8 +211,8 @@ impl<'e> Bench<'e> {
             out_factors(&linear.weight).map_err(|why| EngineError::Invalid(why.to_string()))?;
         frame.out_factors = Some(Arc::new(factors));
         frame.config.out_rank = Some(self.layer.model_dim() as u32);
-        let full = matrix(self.engine, &frame, Matrix::Full).await?;
-        let ranked = matrix(self.engine, &frame, Matrix::LowRank).await?;
+        let full = matrix(self.engine, &frame, OutputMatrix::Full).await?;
+        let ranked = matrix(self.engine, &frame, OutputMatrix::LowRank).await?;
         Ok(Finding::equal(&ranked, &full))
     }
 

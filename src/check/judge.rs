@@ -1,4 +1,4 @@
-//! A golden case through the WGSL engine: everything that it expects against what was computed.
+//! A golden case through an engine: everything that it expects against what was computed.
 
 use std::sync::Arc;
 
@@ -8,15 +8,14 @@ use attnscope_attention::low_rank::{self, LowRankError};
 use attnscope_attention::reference::Head;
 use attnscope_data::case::Case;
 use attnscope_engine::{
-    ColorTable, Colors, Engine, EngineError, Frame, MapValues, MapView, OutputView, Pool,
+    ColorTable, Colors, EngineError, Frame, MapValues, MapView, OutputMatrix, OutputView, Pool,
+    ReadResults,
 };
-use attnscope_engine_gpu::GpuEngine;
-use attnscope_engine_gpu::readback::Matrix;
 use attnscope_scene::{ColorScale, Quantity, Rect};
 
 /// Colours where nobody looks at them.
 pub const COLORS: Colors = Colors {
-    table: ColorTable::Viridis,
+    table: ColorTable::Cividis,
     range: None,
     scale: ColorScale::Linear,
     ground: [255, 255, 255],
@@ -83,7 +82,7 @@ pub fn output(layer: &Layer) -> OutputView {
 ///
 /// # Errors
 /// What the engine says.
-pub async fn read(engine: &mut GpuEngine, frame: &Frame) -> Result<MapValues, EngineError> {
+pub async fn read(engine: &mut dyn ReadResults, frame: &Frame) -> Result<MapValues, EngineError> {
     engine.draw(frame)?;
     engine.read_map().await
 }
@@ -93,7 +92,7 @@ pub async fn read(engine: &mut GpuEngine, frame: &Frame) -> Result<MapValues, En
 /// # Errors
 /// What the engine says.
 pub async fn maps(
-    engine: &mut GpuEngine,
+    engine: &mut dyn ReadResults,
     frame: &Frame,
     quantity: Quantity,
 ) -> Result<Vec<f32>, EngineError> {
@@ -113,9 +112,9 @@ pub async fn maps(
 /// # Errors
 /// What the engine says.
 pub async fn matrix(
-    engine: &mut GpuEngine,
+    engine: &mut dyn ReadResults,
     frame: &Frame,
-    which: Matrix,
+    which: OutputMatrix,
 ) -> Result<Vec<f32>, EngineError> {
     let shown = Frame {
         output: Some(output(&frame.layer)),
@@ -129,8 +128,11 @@ pub async fn matrix(
 ///
 /// # Errors
 /// What the engine says.
-pub async fn head_outputs(engine: &mut GpuEngine, frame: &Frame) -> Result<Vec<f32>, EngineError> {
-    let flat = matrix(engine, frame, Matrix::Heads).await?;
+pub async fn head_outputs(
+    engine: &mut dyn ReadResults,
+    frame: &Frame,
+) -> Result<Vec<f32>, EngineError> {
+    let flat = matrix(engine, frame, OutputMatrix::Heads).await?;
     let layer = &frame.layer;
     let (len, dim, d) = (layer.seq_len, layer.head_dim, layer.model_dim());
     Ok((0..layer.heads)
@@ -161,7 +163,10 @@ pub fn held(
 ///
 /// # Errors
 /// What the engine says, and when a matrix has no factors.
-pub async fn judge(engine: &mut GpuEngine, case: &Case) -> Result<Vec<Comparison>, EngineError> {
+pub async fn judge(
+    engine: &mut dyn ReadResults,
+    case: &Case,
+) -> Result<Vec<Comparison>, EngineError> {
     let frame = frame(case).map_err(|why| EngineError::Invalid(why.to_string()))?;
     judge_frame(engine, case, &frame).await
 }
@@ -171,7 +176,7 @@ pub async fn judge(engine: &mut GpuEngine, case: &Case) -> Result<Vec<Comparison
 /// # Errors
 /// What the engine says.
 pub async fn judge_frame(
-    engine: &mut GpuEngine,
+    engine: &mut dyn ReadResults,
     case: &Case,
     frame: &Frame,
 ) -> Result<Vec<Comparison>, EngineError> {
@@ -204,9 +209,9 @@ pub async fn judge_frame(
     }
     if let Some(want) = &case.expect.y {
         let which = if frame.out_factors.is_some() {
-            Matrix::LowRank
+            OutputMatrix::LowRank
         } else {
-            Matrix::Full
+            OutputMatrix::Full
         };
         check("Y", &matrix(engine, frame, which).await?, &want.data);
     }

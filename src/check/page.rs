@@ -19,7 +19,7 @@ use super::reason;
 use super::wish::{Wish, parse};
 use attnscope_attention::compare::Comparison;
 use attnscope_engine::Engine;
-use attnscope_engine_gpu::{GpuEngine, Options};
+use attnscope_engine_gpu::GpuEngine;
 use attnscope_scene::Lang;
 use attnscope_text::{self as words, Text, check as texts, language as about};
 
@@ -123,7 +123,7 @@ impl Page {
 
     /// Checks the facts, then every case that is wished for.
     async fn run(self: Rc<Self>, addresses: Vec<String>) {
-        let mut engine = match GpuEngine::new(Options::default()).await {
+        let mut engine = match GpuEngine::new().await {
             Ok(engine) => engine,
             Err(why) => {
                 let why = why.to_string();

@@ -181,7 +181,7 @@ mod tests {
                         };
                         let want = match table {
                             Diverging => 0.5 + 0.5 * curve.copysign(tick.value),
-                            _ => curve,
+                            ColorTable::Cividis => curve,
                         };
                         assert!((tick.place - want).abs() < 1e-6, "{what}");
                     }

@@ -2,13 +2,28 @@
 //! question with what it drew, and does nothing between two questions, so that a newer Frame never
 //! waits longer than one piece of work.
 
+use std::task::{Context, Poll, Waker};
+
 use wasm_bindgen::JsCast;
 
 use super::calc::{self, Answer, Ask, Blob};
 use super::worker;
-use attnscope_engine::{FrameReport, MapValues};
+use attnscope_engine::{Engine, EngineError, FrameReport, Local, MapValues, Slot};
 use attnscope_engine_cpu::CpuEngine;
 use attnscope_engine_cpu::wire::Wire;
+
+const SLOTS: [Slot; 3] = [Slot::Map, Slot::Strip, Slot::Output];
+
+/// What the CPU engine answers, which is there at once.
+fn ready<T>(mut answer: Local<Result<T, EngineError>>) -> Result<T, String> {
+    match answer
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(answer) => answer.map_err(|error| error.to_string()),
+        Poll::Pending => Err("the CPU engine does not answer at once".to_owned()),
+    }
+}
 
 /// The engine, and its end of the wire.
 #[derive(Default)]
@@ -80,15 +95,19 @@ impl Painter {
                 blobs.append(&mut self.tensors);
                 let unpacked = self.wire.unpack(blobs);
                 let (frame, targets) = unpacked.ok_or("no Frame")?;
-                let drawn = self.engine.draw(&frame, targets);
+                for (slot, (width, height)) in SLOTS.into_iter().zip(targets.sizes) {
+                    let resized = self.engine.resize(slot, width, height);
+                    resized.map_err(|error| error.to_string())?;
+                }
+                let drawn = self.engine.draw(&frame);
                 drawn.map_err(|error| error.to_string())?;
                 self.ms = 0.0;
             }
-            Ask::Map => return Ok(map_blobs(&self.engine.map_values())),
+            Ask::Map => return Ok(map_blobs(&ready(self.engine.read_map())?)),
             _ => {}
         }
         let timed = ask == &Ask::Draw || self.engine.is_partial();
-        let more = self.engine.step();
+        let more = self.engine.idle();
         if timed {
             self.ms += now() - start;
         }
@@ -100,7 +119,7 @@ impl Painter {
             strip_waits: self.engine.strip_waits(),
             report: FrameReport {
                 gpu_ms: (!partial).then_some(self.ms),
-                ..self.engine.report()
+                ..ready(self.engine.report())?
             },
             pictures: self.engine.take_pictures().map(|picture| {
                 let picture = picture?;

@@ -4,7 +4,7 @@ pub mod checks;
 pub mod pictures;
 
 use attnscope_engine_gpu::GpuEngine;
-use attnscope_engine_gpu::kernel::Kernel;
+use attnscope_engine_gpu::passes::Kernel;
 use attnscope_engine_gpu::shaders;
 
 /// The real WGSL with one deliberate error.
@@ -58,7 +58,7 @@ impl Mutant {
         engine.restore_kernels();
         let mut used = vec![false; self.patches.len()];
         for name in &self.kernels {
-            let shader = shaders::ALL
+            let shader = shaders::all()
                 .into_iter()
                 .find(|shader| shader.name == name)
                 .ok_or_else(|| format!("there is no kernel {name}"))?;
@@ -75,7 +75,7 @@ impl Mutant {
             if source == real {
                 return Err(format!("nothing of it is in {name}"));
             }
-            match Kernel::ALL.into_iter().find(|k| k.shader().name == name) {
+            match Kernel::all().find(|k| k.shader().name == name) {
                 Some(kernel) => engine.replace_kernel(kernel, &source),
                 None => engine.replace_heatmap(&source),
             }

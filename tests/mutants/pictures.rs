@@ -158,7 +158,7 @@ fn ends(values: &[f64], table: ColorTable, given: Option<(f32, f32)>) -> (f64, f
     let most = values.iter().copied().fold(f64::MIN, f64::max);
     match table {
         ColorTable::Diverging => (-most.max(-least), most.max(-least)),
-        _ => (0.0, most),
+        ColorTable::Cividis => (0.0, most),
     }
 }
 
@@ -174,7 +174,7 @@ fn wanted_place(view: &MapView, value: f64, (least, most): (f64, f64)) -> f64 {
         ColorTable::Diverging if most <= least => 0.5,
         ColorTable::Diverging => 0.5 + 0.5 * curve(value.abs() / most).copysign(value),
         _ if most <= least => 0.0,
-        _ => curve(((value - least) / (most - least)).clamp(0.0, 1.0)),
+        ColorTable::Cividis => curve(((value - least) / (most - least)).clamp(0.0, 1.0)),
     }
 }
 

@@ -6,9 +6,8 @@ use attnscope_attention::layer::{Biases, Layer, Output, Tensor};
 use attnscope_attention::output::layer_output;
 use attnscope_attention::project::{Projected, project};
 use attnscope_attention::reference::{Head, Map};
-use attnscope_engine::{Engine, Frame, MapView, Pool};
+use attnscope_engine::{Engine, Frame, MapView, OutputMatrix, Pool, ReadResults};
 use attnscope_engine_gpu::GpuEngine;
-use attnscope_engine_gpu::readback::Matrix;
 use attnscope_scene::Quantity;
 
 /// Numbers under a name.
@@ -243,10 +242,10 @@ pub fn seen(engine: &mut GpuEngine, frame: &Frame) -> Named<f32> {
     let report = engine.report();
     let mut matrices = Vec::new();
     if frame.output.is_some() {
-        matrices.push(("O", engine.read_matrix(Matrix::Heads)));
-        matrices.push(("Y", engine.read_matrix(Matrix::Full)));
+        matrices.push(("O", engine.read_matrix(OutputMatrix::Heads)));
+        matrices.push(("Y", engine.read_matrix(OutputMatrix::Full)));
         if frame.out_factors.is_some() {
-            matrices.push(("Y at the rank", engine.read_matrix(Matrix::LowRank)));
+            matrices.push(("Y at the rank", engine.read_matrix(OutputMatrix::LowRank)));
         }
     }
     let mut all = Vec::new();

@@ -2,6 +2,7 @@
 
 use attnscope_engine::Colors;
 use attnscope_engine::Slot;
+use attnscope_engine::steps::Job;
 use attnscope_engine::tiles::{Viewport, output_tiles, strip_tile};
 
 use super::engine::{CpuEngine, Shown};
@@ -12,16 +13,10 @@ use super::texels::Texels;
 type Tile<'a> = (Viewport, &'a Texels, Option<(f32, f32)>);
 
 impl CpuEngine {
-    pub(super) fn draw_map(&mut self) {
-        if let Some(shown) = self.shown.take() {
-            self.draw_map_of(&shown);
-            self.shown = Some(shown);
-        }
-    }
-
-    pub(super) fn draw_map_of(&mut self, shown: &Shown) {
+    /// The large map, or what there is of it.
+    pub(super) fn draw_map(&mut self, shown: &Shown, _: Job, _: &mut i64) -> bool {
         if let Some(map) = &shown.frame.map {
-            let (width, height) = self.targets.sizes[Slot::Map as usize];
+            let (width, height) = self.targets[Slot::Map as usize];
             let viewport = Viewport {
                 x: 0.0,
                 y: 0.0,
@@ -31,6 +26,7 @@ impl CpuEngine {
             let tiles = [(viewport, &self.map, self.map.range())];
             self.pictures[Slot::Map as usize] = self.picture(Slot::Map, &map.colors, &tiles);
         }
+        true
     }
 
     pub(super) fn draw_strip(&mut self, shown: &Shown) {
@@ -38,7 +34,7 @@ impl CpuEngine {
             return;
         };
         let heads = shown.sizes.heads as u32;
-        let size = self.targets.sizes[Slot::Strip as usize];
+        let size = self.targets[Slot::Strip as usize];
         let tiles: Vec<_> = (0..heads)
             .zip(&self.strip)
             .filter_map(|(head, texels)| {
@@ -49,10 +45,10 @@ impl CpuEngine {
         self.pictures[Slot::Strip as usize] = self.picture(Slot::Strip, &strip.colors, &tiles);
     }
 
-    pub(super) fn draw_output(&mut self, shown: &Shown) {
-        let size = self.targets.sizes[Slot::Output as usize];
+    pub(super) fn draw_output(&mut self, shown: &Shown, _: Job, _: &mut i64) -> bool {
+        let size = self.targets[Slot::Output as usize];
         let (Some(output), Some(viewports)) = (&shown.frame.output, output_tiles(size)) else {
-            return;
+            return true;
         };
         // The full output alone sets the range: it does not move with the rank.
         let range = self.output[1].range();
@@ -62,6 +58,7 @@ impl CpuEngine {
             (full, &self.output[1], range),
         ];
         self.pictures[Slot::Output as usize] = self.picture(Slot::Output, &output.colors, &tiles);
+        true
     }
 
     pub(super) fn picture(
@@ -70,7 +67,7 @@ impl CpuEngine {
         colors: &Colors,
         tiles: &[Tile<'_>],
     ) -> Option<Picture> {
-        let (width, height) = self.targets.sizes[slot as usize];
+        let (width, height) = self.targets[slot as usize];
         if width == 0 || height == 0 {
             return None;
         }

@@ -4,18 +4,21 @@
 use std::collections::VecDeque;
 
 use attnscope_engine::bounds::within_bounds;
-use attnscope_engine::done::Done;
-use attnscope_engine::jobs::{Job, Planner, Step, Work};
+use attnscope_engine::cache_state::{CacheState, Units};
 use attnscope_engine::needs;
-use attnscope_engine::plan::{Pass, Plan};
+use attnscope_engine::passes::{Pass, Plan};
 use attnscope_engine::sizes::{Allowed, Sizes, StatSizes};
-use attnscope_engine::{EngineError, Frame, FrameReport, MapValues};
+use attnscope_engine::steps::{Job, Planner, Step, Steps, row_count};
+use attnscope_engine::{
+    Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues, OutputMatrix,
+    ReadResults, Slot,
+};
 
 use super::maps::Cursor;
-use super::outputs::{Outputs, Which};
+use super::outputs::Outputs;
 use super::paint::Picture;
+use super::passes::{computes, function, taken_after};
 use super::texels::Texels;
-use super::work::taken_after;
 
 /// Multiply-adds of one piece: 10 to 30 ms in a browser.
 pub(super) const BUDGET: u64 = 80_000_000;
@@ -24,21 +27,24 @@ pub(super) const BUDGET: u64 = 80_000_000;
 pub(super) struct Shown {
     pub(super) frame: Frame,
     pub(super) sizes: Sizes,
-    pub(super) done: Done,
+    cache: CacheState,
 }
 
 /// Sizes in pixels of the three pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
-    /// Width and height by [`Slot`](attnscope_engine::Slot); zero is not drawn.
+    /// Width and height by [`Slot`]; zero is not drawn.
     pub sizes: [(u32, u32); 3],
 }
 
-/// The engine. It does nothing by itself: [`CpuEngine::step`] does one piece.
-#[derive(Default)]
+/// The engine. It does nothing by itself: each [`Engine::idle`] does one piece.
 pub struct CpuEngine {
+    capabilities: Capabilities,
+    /// Number of the newest Frame, and of the newest whose large map is complete.
+    frame: u64,
+    finished: u64,
     pub(super) shown: Option<Shown>,
-    work: Work,
+    steps: Steps,
     /// q, k, v by head, `[L, d_h]`; behind k the row that keys have in common and lack.
     pub(super) heads: [Vec<Vec<f32>>; 3],
     /// What the rows of X have in common, and X without it.
@@ -54,78 +60,94 @@ pub struct CpuEngine {
     begun: Option<u64>,
     /// Whether small maps are not drawn yet.
     pub(super) strip_waits: bool,
-    pub(super) targets: Targets,
+    /// Width and height in pixels by [`Slot`]; zero is not drawn.
+    pub(super) targets: [(u32, u32); 3],
     pub(super) pictures: [Option<Picture>; 3],
 }
 
+impl Default for CpuEngine {
+    fn default() -> Self {
+        Self {
+            capabilities: Capabilities {
+                backend: "CPU".to_owned(),
+                adapter: std::env::consts::ARCH.to_owned(),
+                software: true,
+                timestamps: false,
+                max_seq_len: u32::MAX,
+                looked_at: false,
+            },
+            frame: 0,
+            finished: 0,
+            shown: None,
+            steps: Steps::default(),
+            heads: Default::default(),
+            input: Default::default(),
+            outputs: Outputs::default(),
+            map: Texels::default(),
+            strip: Vec::new(),
+            output: Default::default(),
+            cursor: None,
+            coarse: false,
+            begun: None,
+            strip_waits: false,
+            targets: Default::default(),
+            pictures: Default::default(),
+        }
+    }
+}
+
 impl CpuEngine {
-    /// Takes `frame` over: forgets what is stale of the last one and plans what is left.
-    ///
-    /// # Errors
-    /// [`EngineError::TooLarge`]; the last picture stays.
-    pub fn draw(&mut self, frame: &Frame, targets: Targets) -> Result<(), EngineError> {
-        let frame = within_bounds(frame);
+    /// Takes `frame` over: invalidates what is stale of the last one and plans what is left.
+    fn accept(&mut self, frame: Frame) -> Result<(), EngineError> {
         let sizes = check(&frame)?;
+        let units = Units::of(&frame, &sizes, &stat_sizes(&frame, &sizes));
         let plan = Plan::between(self.shown.as_ref().map(|s| &s.frame), &frame);
-        let mut done = match self.shown.take() {
-            Some(shown) if !plan.contains(Pass::Layer) => shown.done,
+        let mut cache = match self.shown.take() {
+            Some(shown) if !plan.contains(Pass::Layer) => shown.cache,
             _ => {
                 let none = vec![Vec::new(); sizes.heads];
                 self.heads = [none.clone(), none.clone(), none];
                 self.input = Default::default();
                 self.outputs = Outputs::default();
                 self.output = Default::default();
-                Done::nothing(sizes.heads, sizes.heads)
+                CacheState::new(units)
             }
         };
-        done.forget(plan);
-        for (at, drawn) in [
-            &mut done.map_drawn,
-            &mut done.strip_drawn,
-            &mut done.output_drawn,
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            *drawn &= self.targets.sizes[at] == targets.sizes[at];
-        }
-        self.targets = targets;
+        cache.invalidate(plan, units);
         self.cursor = None;
         self.begun = None;
-        self.shown = Some(Shown { frame, sizes, done });
+        self.shown = Some(Shown {
+            frame,
+            sizes,
+            cache,
+        });
         self.schedule();
         Ok(())
     }
 
     fn schedule(&mut self) {
-        let Some(Shown { frame, sizes, done }) = &self.shown else {
-            return;
-        };
-        // Normalisers are made with their rows: nothing is kept of them.
-        let stats = StatSizes {
-            slots: sizes.heads,
-            ..StatSizes::new(sizes.seq_len, sizes.heads, &frame.config)
-        };
-        let mut done = done.clone();
-        done.stats = (0..sizes.heads as u32).map(Some).collect();
-        self.work = Planner {
+        let Some(Shown {
             frame,
             sizes,
-            stats: &stats,
+            cache,
+        }) = &self.shown
+        else {
+            return;
+        };
+        self.steps = Planner {
+            frame,
+            sizes,
+            stats: &stat_sizes(frame, sizes),
             budget: BUDGET,
-            keeps_scores: false,
+            computes,
+            caches_scores: false,
         }
-        .work(&done);
-        let map = self
-            .work
-            .front
-            .iter()
-            .filter(|s| matches!(s.job, Job::Map(_)));
+        .steps(cache);
+        let map = self.steps.front.iter().filter(|s| s.job.pass == Pass::Map);
         self.coarse = map.map(|step| step.cost).sum::<u64>() > 2 * BUDGET;
     }
 
-    /// Does one piece of what is left, the large map before the rest. Returns whether more is left.
-    pub fn step(&mut self) -> bool {
+    fn step(&mut self) -> bool {
         let more = self.piece();
         // Several heads of a piece are drawn at once.
         if std::mem::take(&mut self.strip_waits)
@@ -140,61 +162,84 @@ impl CpuEngine {
     fn piece(&mut self) -> bool {
         let mut left = BUDGET as i64;
         while left > 0 {
-            let front = !self.work.front.is_empty();
+            let front = !self.steps.front.is_empty();
             let queue = if front {
-                &self.work.front
+                &self.steps.front
             } else {
-                &self.work.back
+                &self.steps.back
             };
             let Some(next) = queue.front().copied() else {
                 return false;
             };
-            if self.coarse && matches!(next.job, Job::Map(_)) {
+            if self.coarse && next.job.pass == Pass::Map {
                 self.coarse = false;
-                self.begun = Some(cost(&self.work.front));
+                self.begun = Some(cost(&self.steps.front));
                 self.coarse_map();
-                self.draw_map();
+                self.draw_partial_map();
                 return true;
             }
             if self.run(next.job, &mut left) {
                 if front {
-                    self.work.front.pop_front();
+                    self.steps.front.pop_front();
                 } else {
-                    self.work.back.pop_front();
+                    self.steps.back.pop_front();
                 }
-                self.note(next.job);
+                self.record(next.job);
                 left -= taken_after(next);
-                if front && self.work.front.is_empty() {
+                if front && self.steps.front.is_empty() {
                     break; // The large map is shown before anything else is begun.
                 }
-            } else if matches!(next.job, Job::Map(_)) {
+            } else if next.job.pass == Pass::Map {
                 // A long map is seen as it comes.
-                self.draw_map();
+                self.draw_partial_map();
             }
         }
-        !(self.work.front.is_empty() && self.work.back.is_empty())
+        !(self.steps.front.is_empty() && self.steps.back.is_empty())
     }
 
-    /// Whether a part of the large map is left.
-    pub fn is_partial(&self) -> bool {
-        !self.work.front.is_empty()
+    /// Does `job`, or as much of it as `left` allows; returns whether it is done.
+    fn run(&mut self, job: Job, left: &mut i64) -> bool {
+        let Some(compute) = function(job.pass) else {
+            return true;
+        };
+        // Out of its place, so that parts of the engine can be written while it is read.
+        let Some(shown) = self.shown.take() else {
+            return true;
+        };
+        let finished = compute(self, &shown, job, left);
+        self.shown = Some(shown);
+        finished
+    }
+
+    fn record(&mut self, job: Job) {
+        if let Some(shown) = &mut self.shown {
+            let rows = row_count(job.pass, &shown.frame);
+            shown.cache.record(job, rows);
+        }
+    }
+
+    fn draw_partial_map(&mut self) {
+        if let Some(shown) = self.shown.take() {
+            self.draw_map(&shown, Job::whole(Pass::DrawMap), &mut 0);
+            self.shown = Some(shown);
+        }
     }
 
     /// How much of the large map is there, 0 ..= 1, while the one that was drawn is coarse.
     pub fn progress(&self) -> Option<f64> {
         let all = self.begun.filter(|_| self.is_partial())?;
-        Some(1.0 - cost(&self.work.front) as f64 / all.max(1) as f64)
+        Some(1.0 - cost(&self.steps.front) as f64 / all.max(1) as f64)
     }
 
     /// Whether small maps of the Frame are still to come: those that are drawn are older.
     pub fn strip_waits(&self) -> bool {
         let shown = self.shown.as_ref().filter(|s| s.frame.strip.is_some());
-        shown.is_some_and(|s| !s.done.strip.iter().all(|&there| there))
+        shown.is_some_and(|s| !s.cache.is_complete(Pass::Strip))
     }
 
     /// Multiply-adds that are left.
     pub fn left(&self) -> u64 {
-        cost(&self.work.front) + cost(&self.work.back)
+        cost(&self.steps.front) + cost(&self.steps.back)
     }
 
     /// Takes the pictures that were drawn since the last call.
@@ -202,43 +247,117 @@ impl CpuEngine {
         std::mem::take(&mut self.pictures)
     }
 
-    /// Numbers of the last Frame, as far as they are there.
-    pub fn report(&self) -> FrameReport {
-        let mut report = FrameReport::default();
-        if let Some(Shown { frame, done, .. }) = &self.shown {
-            if frame.map.is_some() && done.map {
+    fn numbers(&self) -> FrameReport {
+        let mut report = FrameReport {
+            frame: self.frame,
+            ..FrameReport::default()
+        };
+        if let Some(Shown { frame, cache, .. }) = &self.shown {
+            if frame.map.is_some() && cache.is_valid(Pass::Map, 0) {
                 report.map_range = self.map.range();
             }
-            if frame.output.is_some() && done.energy {
+            if frame.output.is_some() && cache.is_valid(Pass::Energy, 0) {
                 (report.component_energy, report.output_energy) = self.outputs.energy.clone();
             }
         }
         report
     }
 
-    /// The values of the large map, after what is left of it was done.
-    pub fn map_values(&mut self) -> MapValues {
+    fn values(&self, texels: &Texels) -> MapValues {
+        MapValues {
+            frame: self.frame,
+            rows: texels.rows as u32,
+            cols: texels.cols as u32,
+            values: texels.values.clone(),
+            // A row without keys is marked by a negative share.
+            visible: texels.shares.iter().map(|share| share.max(0.0)).collect(),
+        }
+    }
+}
+
+impl Engine for CpuEngine {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
+        if self.targets[slot as usize] != (width, height) {
+            self.targets[slot as usize] = (width, height);
+            if let Some(shown) = &mut self.shown {
+                shown.cache.invalidate_pass(slot.pass());
+            }
+            self.schedule();
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {
+        if frame.config.score_rank.is_some() && frame.score_factors.is_none() {
+            return Ok(self.frame); // The last picture stays until the factors are there.
+        }
+        self.accept(within_bounds(frame))?;
+        self.frame += 1;
+        Ok(self.frame)
+    }
+
+    /// One piece of 10 to 30 ms, the large map before the rest.
+    fn idle(&mut self) -> bool {
+        let more = self.step();
+        if !self.is_partial() {
+            self.finished = self.frame;
+        }
+        more
+    }
+
+    fn is_partial(&self) -> bool {
+        !self.steps.front.is_empty()
+    }
+
+    fn finished(&self) -> u64 {
+        self.finished
+    }
+
+    fn in_flight(&self) -> u32 {
+        0
+    }
+
+    fn report(&mut self) -> Local<Result<FrameReport, EngineError>> {
+        let report = self.numbers();
+        Box::pin(async { Ok(report) })
+    }
+
+    fn read_map(&mut self) -> Local<Result<MapValues, EngineError>> {
         while self.is_partial() {
-            self.step();
+            self.idle();
         }
-        values(&self.map)
+        let values = self.values(&self.map);
+        Box::pin(async { Ok(values) })
     }
 
-    /// The values of the small map of `head`, after everything that is left was done.
-    pub fn strip_values(&mut self, head: usize) -> Option<MapValues> {
-        while self.step() {}
-        self.strip.get(head).map(values)
+    fn lost(&self) -> Option<EngineError> {
+        None
+    }
+}
+
+impl ReadResults for CpuEngine {
+    fn read_strip(&mut self, head: u32) -> Local<Result<MapValues, EngineError>> {
+        while self.idle() {}
+        let texels = self.strip.get(head as usize);
+        let values = texels.map(|texels| self.values(texels));
+        let values = values.ok_or_else(|| EngineError::Invalid("no strip was drawn yet".into()));
+        Box::pin(async { values })
     }
 
-    /// A matrix `[L, d]` of the layer's output, after everything that is left was done. Needs a
-    /// Frame with `output`.
-    pub fn matrix(&mut self, which: Which) -> &[f32] {
-        while self.step() {}
-        match which {
-            Which::Heads => &self.outputs.o,
-            Which::Full => &self.outputs.y,
-            Which::LowRank => &self.outputs.y_low,
-        }
+    fn read_matrix(&mut self, which: OutputMatrix) -> Local<Result<Vec<f32>, EngineError>> {
+        while self.idle() {}
+        let Outputs { o, y, y_low, .. } = &self.outputs;
+        let matrix = match which {
+            OutputMatrix::Heads => o,
+            OutputMatrix::Full => y,
+            OutputMatrix::LowRank => y_low,
+        };
+        let matrix = matrix.clone();
+        Box::pin(async { Ok(matrix) })
     }
 }
 
@@ -259,13 +378,7 @@ pub fn check(frame: &Frame) -> Result<Sizes, EngineError> {
     Ok(sizes)
 }
 
-fn values(texels: &Texels) -> MapValues {
-    MapValues {
-        frame: 0,
-        rows: texels.rows as u32,
-        cols: texels.cols as u32,
-        values: texels.values.clone(),
-        // A row without keys is marked by a negative share.
-        visible: texels.shares.iter().map(|share| share.max(0.0)).collect(),
-    }
+/// How statistics would be kept; only their segments matter here.
+fn stat_sizes(frame: &Frame, sizes: &Sizes) -> StatSizes {
+    StatSizes::new(sizes.seq_len, sizes.heads, &frame.config)
 }

@@ -12,6 +12,7 @@ pub mod lanes;
 pub mod maps;
 pub mod outputs;
 pub mod paint;
+mod passes;
 pub mod pixels;
 pub mod rows;
 pub mod texels;
@@ -20,6 +21,5 @@ pub mod travel;
 mod travel_layer;
 mod travel_views;
 pub mod wire;
-mod work;
 
 pub use engine::CpuEngine;

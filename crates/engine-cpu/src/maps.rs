@@ -1,7 +1,7 @@
 //! The large map and the small ones: rows of a head become texels, a few at a time.
 
 use attnscope_engine::Pool;
-use attnscope_engine::jobs::Rows;
+use attnscope_engine::steps::{Job, RowRange};
 use attnscope_scene::{Quantity, Rect};
 
 use super::engine::{BUDGET, CpuEngine, Shown};
@@ -26,7 +26,8 @@ impl CpuEngine {
         Head::new(&shown.frame, head, &q[head], &k[head], quantity)
     }
 
-    pub(super) fn map(&mut self, shown: &Shown, rows: Rows, left: &mut i64) -> bool {
+    pub(super) fn map(&mut self, shown: &Shown, job: Job, left: &mut i64) -> bool {
+        let rows = job.rows;
         let Some(map) = &shown.frame.map else {
             return true;
         };
@@ -49,13 +50,8 @@ impl CpuEngine {
         finished
     }
 
-    pub(super) fn small_map(
-        &mut self,
-        shown: &Shown,
-        head: usize,
-        rows: Rows,
-        left: &mut i64,
-    ) -> bool {
+    pub(super) fn small_map(&mut self, shown: &Shown, job: Job, left: &mut i64) -> bool {
+        let (head, rows) = (job.unit as usize, job.rows);
         let Some(strip) = &shown.frame.strip else {
             return true;
         };
@@ -115,7 +111,7 @@ fn fill(
     head: &Head<'_>,
     cells: &Cells,
     texels: &mut Texels,
-    (rows, cursor): (Rows, &mut Option<Cursor>),
+    (rows, cursor): (RowRange, &mut Option<Cursor>),
     left: &mut i64,
 ) -> bool {
     let end = cells.band(rows.1 as usize - 1).end;

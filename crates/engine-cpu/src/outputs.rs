@@ -6,8 +6,9 @@ use crate::lanes::{self, LANES};
 use crate::tile::{Matrix, Panels, linear, tile_sum};
 
 use attnscope_attention::layer::{Linear, Output};
-use attnscope_engine::jobs::{Rows, components, factors, low_rank};
+use attnscope_engine::passes::Pass;
 use attnscope_engine::sizes::partial_sums;
+use attnscope_engine::steps::{Job, RowRange};
 use attnscope_scene::Quantity;
 
 use super::engine::{CpuEngine, Shown};
@@ -31,20 +32,10 @@ pub struct Outputs {
     pub energy: (Vec<f32>, f32),
 }
 
-/// A matrix of the layer's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// O, heads side by side.
-    Heads,
-    /// Y.
-    Full,
-    /// Y of the low-rank projection.
-    LowRank,
-}
-
 impl CpuEngine {
-    /// Rows of O of one head: weights times v'.
-    pub(super) fn attend(&mut self, shown: &Shown, head: usize, rows: Rows) {
+    /// RowRange of O of one head: weights times v'.
+    pub(super) fn attend(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
+        let (head, rows) = (job.unit as usize, job.rows);
         let (len, dim) = (shown.sizes.seq_len, shown.sizes.head_dim);
         let d = shown.sizes.heads * dim;
         let mut o = std::mem::take(&mut self.outputs.o);
@@ -73,10 +64,12 @@ impl CpuEngine {
             }
         }
         self.outputs.o = o;
+        true
     }
 
     /// Y from O, as the layer has it.
-    pub(super) fn full(&mut self, shown: &Shown, rows: Rows) {
+    pub(super) fn full(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
+        let rows = job.rows;
         let d = shown.sizes.heads * shown.sizes.head_dim;
         let mut y = std::mem::take(&mut self.outputs.y);
         y.resize(shown.sizes.seq_len * d, 0.0);
@@ -98,12 +91,14 @@ impl CpuEngine {
             }
         }
         self.outputs.y = y;
+        true
     }
 
     /// T = O W_1ᵀ.
-    pub(super) fn components(&mut self, shown: &Shown, rows: Rows) {
-        let Some((w_1, _)) = factors(&shown.frame) else {
-            return;
+    pub(super) fn components(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
+        let rows = job.rows;
+        let Some((w_1, _)) = shown.frame.projection_factors() else {
+            return true;
         };
         let stride = shown.sizes.heads * shown.sizes.head_dim;
         let count = w_1.shape.first().copied().unwrap_or(0);
@@ -112,18 +107,20 @@ impl CpuEngine {
         let of = |data| Matrix { data, stride };
         let rows = rows.0 as usize..rows.1 as usize;
         linear(of(o), of(&w_1.data), (count, stride), None, rows, t);
+        true
     }
 
     /// Y of factors: all components.
-    fn sum_components(&self, shown: &Shown, rows: Rows, y: &mut [f32]) {
-        let all = 0..components(&shown.frame) as usize;
+    fn sum_components(&self, shown: &Shown, rows: RowRange, y: &mut [f32]) {
+        let all = 0..shown.frame.components() as usize;
         let rows = rows.0 as usize..rows.1 as usize;
         self.add_components(shown, rows, all, output_bias(shown), y);
     }
 
     /// A partial sum: the one before it and the next components.
-    pub(super) fn partial(&mut self, shown: &Shown, at: u32, rows: Rows) {
-        let sums = partial_sums(&shown.sizes, components(&shown.frame));
+    pub(super) fn partial(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
+        let (at, rows) = (job.unit, job.rows);
+        let sums = partial_sums(&shown.sizes, shown.frame.components());
         let (d, step) = (shown.sizes.heads * shown.sizes.head_dim, sums.step as usize);
         let at = at as usize;
         let rows = rows.0 as usize..rows.1 as usize;
@@ -140,13 +137,14 @@ impl CpuEngine {
             lanes::add(&mut sum[cells.clone()], &before[cells], 0.0);
         }
         self.outputs.partials[at] = sum;
+        true
     }
 
     /// Low-rank Y: the last partial sum below the rank, and the components that are left.
-    pub(super) fn low_rank(&mut self, shown: &Shown, rows: Rows) {
-        let all = components(&shown.frame);
-        let rank = low_rank(&shown.frame).unwrap_or(all).min(all);
-        let sums = partial_sums(&shown.sizes, all);
+    pub(super) fn low_rank(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
+        let rows = job.rows;
+        let rank = shown.frame.output_rank();
+        let sums = partial_sums(&shown.sizes, shown.frame.components());
         let before = sums.before(rank);
         let d = shown.sizes.heads * shown.sizes.head_dim;
         let mut y = std::mem::take(&mut self.outputs.y_low);
@@ -160,9 +158,10 @@ impl CpuEngine {
             lanes::add(&mut y[cells.clone()], &sum[cells], 0.0);
         }
         self.outputs.y_low = y;
+        true
     }
 
-    /// Rows of y: some components of T times W_2, and a bias.
+    /// RowRange of y: some components of T times W_2, and a bias.
     fn add_components(
         &self,
         shown: &Shown,
@@ -171,7 +170,7 @@ impl CpuEngine {
         bias: Option<&[f32]>,
         y: &mut [f32],
     ) {
-        let Some((_, w_2)) = factors(&shown.frame) else {
+        let Some((_, w_2)) = shown.frame.projection_factors() else {
             return;
         };
         let d = shown.sizes.heads * shown.sizes.head_dim;
@@ -190,22 +189,27 @@ impl CpuEngine {
         linear(from(t), from(w), (d, some.len()), bias, rows, y);
     }
 
-    pub(super) fn energy(&mut self, shown: &Shown) {
+    pub(super) fn energy(&mut self, shown: &Shown, _: Job, _: &mut i64) -> bool {
         let d = shown.sizes.heads * shown.sizes.head_dim;
         let Outputs { y, t, energy, .. } = &mut self.outputs;
-        let count = factors(&shown.frame).map_or(0, |(w_1, _)| w_1.shape[0]);
+        let count = shown
+            .frame
+            .projection_factors()
+            .map_or(0, |(w_1, _)| w_1.shape[0]);
         let all: f64 = squares(y, d).iter().sum();
         let components = squares(t, count).iter().map(|&e| e as f32).collect();
         *energy = (components, all as f32);
+        true
     }
 
     /// Texels of Y (below) or of its low-rank twin (above).
-    pub(super) fn output_texels(&mut self, shown: &Shown, upper: bool) {
+    pub(super) fn output_texels(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
         let Some(view) = &shown.frame.output else {
-            return;
+            return true;
         };
+        let upper = job.pass == Pass::LowTexels;
         let d = shown.sizes.heads * shown.sizes.head_dim;
-        let matrix = if upper && low_rank(&shown.frame).is_some() {
+        let matrix = if upper && shown.frame.config.out_rank.is_some() {
             &self.outputs.y_low
         } else {
             &self.outputs.y
@@ -213,6 +217,7 @@ impl CpuEngine {
         let texels = (view.texel_rows, view.texel_cols);
         let made = Texels::of_matrix(matrix, (shown.sizes.seq_len, d), texels);
         self.output[usize::from(!upper)] = made;
+        true
     }
 }
 

@@ -74,11 +74,7 @@ fn colors<const READ: bool>(w: &mut Wire<READ>, colors: &mut Colors) {
         scale,
         ground,
     } = colors;
-    let tables = [
-        ColorTable::Cividis,
-        ColorTable::Viridis,
-        ColorTable::Diverging,
-    ];
+    let tables = [ColorTable::Cividis, ColorTable::Diverging];
     w.choice(table, &tables);
     if let Some((low, high)) = w.option(range, || (0.0, 0.0)) {
         w.real(low);

@@ -7,18 +7,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use attnscope_engine::sizes::{Allowed, max_seq_len};
 use attnscope_engine::{Capabilities, EngineError};
 
-use super::browser;
-use super::troubles::Troubles;
+use super::adapter_info;
+use super::device_errors::DeviceErrors;
 
 /// Tokens of the longest shipped text: a device that cannot hold it is of less use than the CPU.
 const SHIPPED: u32 = 512;
-
-/// How to ask for a device.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Insist on the platform's software adapter.
-    pub force_fallback: bool,
-}
 
 /// What the device was asked, and what it has answered.
 #[derive(Debug, Default)]
@@ -60,7 +53,7 @@ pub struct Context {
     /// What it is.
     pub capabilities: Capabilities,
     /// What went wrong.
-    pub troubles: Arc<Troubles>,
+    pub errors: Arc<DeviceErrors>,
     progress: Arc<Progress>,
 }
 
@@ -69,8 +62,8 @@ impl Context {
     ///
     /// # Errors
     /// [`EngineError::NoWebGpu`], [`EngineError::NoAdapter`] or [`EngineError::NoDevice`].
-    pub async fn new(options: Options) -> Result<Self, EngineError> {
-        if !browser::has_webgpu() {
+    pub async fn new() -> Result<Self, EngineError> {
+        if !adapter_info::has_webgpu() {
             return Err(EngineError::NoWebGpu);
         }
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
@@ -80,13 +73,12 @@ impl Context {
         let adapter = instance
             .request_adapter(&wgpu::RequestAdapterOptions {
                 power_preference: wgpu::PowerPreference::HighPerformance,
-                force_fallback_adapter: options.force_fallback,
                 ..Default::default()
             })
             .await
             .map_err(|_| EngineError::NoAdapter)?;
         // Before anything is asked of the adapter.
-        let words = browser::adapter_words()
+        let words = adapter_info::adapter_words()
             .await
             .ok_or(EngineError::NoAdapter)?;
         let info = adapter.get_info();
@@ -113,10 +105,10 @@ impl Context {
                 ..Default::default()
             })
             .await
-            .map_err(|why| EngineError::NoDevice(browser::first_line(&why.to_string())))?;
+            .map_err(|why| EngineError::NoDevice(adapter_info::first_line(&why.to_string())))?;
 
-        let troubles = Arc::new(Troubles::default());
-        let told = Arc::clone(&troubles);
+        let errors = Arc::new(DeviceErrors::default());
+        let told = Arc::clone(&errors);
         device.set_device_lost_callback(move |reason, message| {
             told.lose(if message.is_empty() {
                 format!("{reason:?}")
@@ -124,7 +116,7 @@ impl Context {
                 message
             });
         });
-        let told = Arc::clone(&troubles);
+        let told = Arc::clone(&errors);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             told.report(&error);
         }));
@@ -135,11 +127,11 @@ impl Context {
             } else {
                 format!("{:?}", info.backend)
             },
-            software: browser::is_software(&info, &words),
-            adapter: browser::adapter_name(&info, words),
+            software: adapter_info::is_software(&info, &words),
+            adapter: adapter_info::adapter_name(&info, words),
             timestamps,
             max_seq_len,
-            looked_at: browser::tells_late(),
+            looked_at: adapter_info::tells_late(),
         };
         Ok(Self {
             instance,
@@ -148,7 +140,7 @@ impl Context {
             queue,
             allowed,
             capabilities,
-            troubles,
+            errors,
             progress: Arc::default(),
         })
     }

@@ -2,18 +2,18 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::browser;
+use super::adapter_info;
 use attnscope_engine::EngineError;
 
 /// What went wrong on the device, as its callbacks tell.
 #[derive(Debug, Default)]
-pub struct Troubles {
+pub struct DeviceErrors {
     lost: Mutex<Option<EngineError>>,
     on_loss: Mutex<Option<fn()>>,
     fault: Mutex<Option<EngineError>>,
 }
 
-impl Troubles {
+impl DeviceErrors {
     /// Why the device was lost, once it is.
     pub fn lost(&self) -> Option<EngineError> {
         self.lost
@@ -22,7 +22,7 @@ impl Troubles {
             .clone()
     }
 
-    /// The first error that the device reported since the last call of [`Troubles::take_fault`].
+    /// The first error that the device reported since the last call of [`DeviceErrors::take_fault`].
     pub fn fault(&self) -> Option<EngineError> {
         self.fault
             .lock()
@@ -78,7 +78,7 @@ impl Troubles {
                 // "Buffer with '…' label is invalid": after an error of its own, which came before, or
                 // when its device is gone, of which Firefox tells later.
                 if text.contains("label is invalid") && self.fault().is_none() {
-                    EngineError::DeviceLost(browser::first_line(&text))
+                    EngineError::DeviceLost(adapter_info::first_line(&text))
                 } else {
                     EngineError::Invalid(text)
                 }
@@ -104,17 +104,17 @@ mod tests {
     #[test]
     fn an_object_that_is_invalid_without_an_error_before_is_of_a_lost_device() {
         let invalid = validation("Buffer with 'Q' label is invalid");
-        let troubles = Troubles::default();
-        troubles.report(&invalid);
-        assert!(matches!(troubles.fault(), Some(EngineError::DeviceLost(_))));
+        let errors = DeviceErrors::default();
+        errors.report(&invalid);
+        assert!(matches!(errors.fault(), Some(EngineError::DeviceLost(_))));
 
-        let troubles = Troubles::default();
+        let errors = DeviceErrors::default();
         let shader = validation("Shader validation error: Function [1] 'f' is invalid");
-        troubles.report(&shader);
-        troubles.report(&invalid);
+        errors.report(&shader);
+        errors.report(&invalid);
         assert!(
-            matches!(troubles.take_fault(), Some(EngineError::Invalid(text)) if text.contains("'f'"))
+            matches!(errors.take_fault(), Some(EngineError::Invalid(text)) if text.contains("'f'"))
         );
-        assert_eq!(troubles.fault(), None);
+        assert_eq!(errors.fault(), None);
     }
 }

@@ -1,60 +1,28 @@
-//! The jobs behind the heads: O, Y, its low-rank twin, energies, and their texels.
+//! The passes behind the heads as launches: O, Y, its low-rank twin, energies, and their texels.
 
 use attnscope_attention::layer::{Linear, Output};
-use attnscope_engine::jobs::{Job, Part, Rows, components, factors, has_bias, low_rank};
+use attnscope_engine::needs::Name;
+use attnscope_engine::passes::Pass;
 use attnscope_engine::sizes::{Sizes, partial_sums, vec4s};
+use attnscope_engine::steps::{Job, RowRange};
 use attnscope_scene::Quantity;
 
 use super::engine::{GpuEngine, Shown};
 use super::gpu_data::{EnergyParams, LinearParams, MapParams, MatrixParams, NOTHING, OutputParams};
-use super::kernel::Kernel;
-use super::launch::{Arg, Slice, Timed};
+use super::launch::{Arg, Submission, Timed};
 use super::params::variant;
-use super::sums::{Sum, low_rank_sum, model_bytes, model_dim, partial};
-use super::variant::Variant;
-use attnscope_engine::needs::Name;
+use super::passes::{Kernel, Variant};
 
 impl GpuEngine {
-    pub(super) fn encode_output(
+    /// RowRange of O of one head.
+    pub(super) fn attend(
         &mut self,
         shown: &Shown,
-        slice: &mut Slice,
+        submission: &mut Submission,
         job: Job,
         timed: Timed,
-    ) {
-        for kernel in [Kernel::Linear, Kernel::Energy, Kernel::Matrix] {
-            self.need(kernel, Variant::default());
-        }
-        match job {
-            Job::Attend(head, rows) => self.attend(shown, slice, head, rows, timed),
-            Job::Full(rows) => self.full(shown, slice, rows, timed),
-            Job::Components(rows) => self.components(shown, slice, rows, timed),
-            Job::Partial(part, rows) => {
-                let sum = partial(shown, part);
-                self.sum_components(shown, slice, rows, Name::YLow, sum, timed);
-            }
-            Job::LowRank(rows) => {
-                let sum = low_rank_sum(shown);
-                self.sum_components(shown, slice, rows, Name::YLow, sum, timed);
-            }
-            Job::Energy => self.energy(shown, slice, timed),
-            // The full output alone sets the range: it does not move with the rank.
-            Job::FullTexels => {
-                self.clear_range(slice, 1);
-                self.matrix_texels(shown, slice, Name::Y, Half::Lower, timed);
-            }
-            Job::LowTexels => {
-                let from = match low_rank(&shown.frame) {
-                    None => Name::Y,
-                    Some(_) => Name::YLow,
-                };
-                self.matrix_texels(shown, slice, from, Half::Upper, timed);
-            }
-            _ => {}
-        }
-    }
-
-    fn attend(&mut self, shown: &Shown, slice: &mut Slice, head: u32, rows: Rows, timed: Timed) {
+    ) -> bool {
+        let (head, rows) = (job.unit, job.rows);
         self.supply(shown);
         let variant = variant(shown, Quantity::Weights);
         self.need(Kernel::Output, variant);
@@ -67,29 +35,38 @@ impl GpuEngine {
             out_stride: sizes.model_stride as u32 * 4,
             out_col: head * sizes.head_dim as u32,
         };
-        let values = if has_bias(&shown.frame, Part::V) {
+        let values = if shown.frame.has_value_bias() {
             Name::VBiased
         } else {
             Name::V
         };
         let threads =
             u64::from((rows.1 - rows.0).div_ceil(4)) * sizes.head_stride.div_ceil(8) as u64;
-        let group = self.head_args(shown, slice, head, rows);
+        let group = self.head_args(shown, submission, head, rows);
         let out = [
             self.stats_arg(&shown.stats, head),
-            slice.params(&params),
+            submission.params(&params),
             self.of_head(values, head, sizes.head_bytes),
             self.whole(Name::O),
         ];
         self.launch_variant(
-            slice,
+            submission,
             (Kernel::Output, variant, threads, timed),
             &[&group, &out],
         );
+        true
     }
 
     /// Y from O, as the layer has it.
-    fn full(&mut self, shown: &Shown, slice: &mut Slice, rows: Rows, timed: Timed) {
+    pub(super) fn full(
+        &mut self,
+        shown: &Shown,
+        submission: &mut Submission,
+        job: Job,
+        timed: Timed,
+    ) -> bool {
+        self.need(Kernel::Linear, Variant::default());
+        let rows = job.rows;
         let sizes = &shown.sizes;
         self.store
             .ensure(&self.context.device, Name::Y, model_bytes(sizes));
@@ -101,33 +78,50 @@ impl GpuEngine {
                 let inner = model_dim(sizes);
                 let params = output_linear(sizes, rows, inner, inner, linear.bias.is_some());
                 let out = self.whole(Name::Y);
-                self.linear(slice, params, timed, [Name::O, Name::WO, Name::BO], out);
+                self.linear(
+                    submission,
+                    params,
+                    timed,
+                    [Name::O, Name::WO, Name::BO],
+                    out,
+                );
             }
             Output::Factors { .. } => {
                 let sum = Sum {
                     first: 0,
-                    end: components(&shown.frame),
+                    end: shown.frame.components(),
                     start: NOTHING,
                     to: 0,
                     finished: true,
                 };
-                self.sum_components(shown, slice, rows, Name::Y, sum, timed);
+                self.sum_components(shown, submission, rows, Name::Y, sum, timed);
             }
             Output::Identity => {
                 if let (Some(o), Some(y)) = (self.store.get(Name::O), self.store.get(Name::Y)) {
-                    slice.encoder.copy_buffer_to_buffer(o, 0, y, 0, y.size());
+                    submission
+                        .encoder
+                        .copy_buffer_to_buffer(o, 0, y, 0, y.size());
                 }
             }
         }
+        true
     }
 
     /// T = O W_1ᵀ.
-    fn components(&mut self, shown: &Shown, slice: &mut Slice, rows: Rows, timed: Timed) {
-        let Some((w_1, _)) = factors(&shown.frame) else {
-            return;
+    pub(super) fn components(
+        &mut self,
+        shown: &Shown,
+        submission: &mut Submission,
+        job: Job,
+        timed: Timed,
+    ) -> bool {
+        self.need(Kernel::Linear, Variant::default());
+        let rows = job.rows;
+        let Some((w_1, _)) = shown.frame.projection_factors() else {
+            return true;
         };
         let sizes = &shown.sizes;
-        let count = components(&shown.frame);
+        let count = shown.frame.components();
         let bytes = sizes.seq_len as u64 * vec4s(count as usize) as u64 * 16;
         self.store.ensure(&self.context.device, Name::T, bytes);
         if !self.store.is_uploaded(Name::W1) {
@@ -140,20 +134,44 @@ impl GpuEngine {
             ..output_linear(sizes, rows, model_dim(sizes), model_dim(sizes), false)
         };
         let out = self.whole(Name::T);
-        self.linear(slice, params, timed, [Name::O, Name::W1, Name::W1], out);
+        self.linear(
+            submission,
+            params,
+            timed,
+            [Name::O, Name::W1, Name::W1],
+            out,
+        );
+        true
+    }
+
+    /// RowRange of the low-rank Y or of one of its partial sums.
+    pub(super) fn low_rank(
+        &mut self,
+        shown: &Shown,
+        submission: &mut Submission,
+        job: Job,
+        timed: Timed,
+    ) -> bool {
+        self.need(Kernel::Linear, Variant::default());
+        let sum = match job.pass {
+            Pass::Partial => partial(shown, job.unit),
+            _ => low_rank_sum(shown),
+        };
+        self.sum_components(shown, submission, job.rows, Name::YLow, sum, timed);
+        true
     }
 
     /// Y, its low-rank twin, or a partial sum of that.
     fn sum_components(
         &mut self,
         shown: &Shown,
-        slice: &mut Slice,
-        rows: Rows,
+        submission: &mut Submission,
+        rows: RowRange,
         to: Name,
         sum: Sum,
         timed: Timed,
     ) {
-        let Some((_, w_2)) = factors(&shown.frame) else {
+        let Some((_, w_2)) = shown.frame.projection_factors() else {
             return;
         };
         let sizes = &shown.sizes;
@@ -171,7 +189,7 @@ impl GpuEngine {
             self.uploader().numbers(Name::BO, &bias.data);
         }
         let kept = if to == Name::YLow {
-            partial_sums(sizes, components(&shown.frame)).count
+            partial_sums(sizes, shown.frame.components()).count
         } else {
             0
         };
@@ -188,16 +206,26 @@ impl GpuEngine {
             ..output_linear(sizes, rows, sum.end, row as u32, has_bias)
         };
         let out = self.whole(to);
-        self.linear(slice, params, timed, [Name::T, Name::W2, Name::BO], out);
+        self.linear(
+            submission,
+            params,
+            timed,
+            [Name::T, Name::W2, Name::BO],
+            out,
+        );
     }
 
-    fn energy(&mut self, shown: &Shown, slice: &mut Slice, timed: Timed) {
+    /// ‖T_c‖² of every component and the energies of the columns of Y.
+    pub(super) fn energy(
+        &mut self,
+        shown: &Shown,
+        submission: &mut Submission,
+        _: Job,
+        timed: Timed,
+    ) -> bool {
+        self.need(Kernel::Energy, Variant::default());
         let sizes = &shown.sizes;
-        let parts = if factors(&shown.frame).is_some() {
-            components(&shown.frame)
-        } else {
-            0
-        };
+        let parts = shown.frame.components();
         let d = model_dim(sizes);
         self.store.ensure(
             &self.context.device,
@@ -211,7 +239,7 @@ impl GpuEngine {
                 continue;
             }
             let args = [
-                slice.params(&EnergyParams {
+                submission.params(&EnergyParams {
                     rows: sizes.seq_len as u32,
                     cols,
                     stride,
@@ -224,21 +252,36 @@ impl GpuEngine {
                 begin: timed.begin && matrix == Name::Y,
                 end: timed.end && (matrix == Name::T || parts == 0),
             };
-            self.launch(slice, (Kernel::Energy, u64::from(cols), timed), &[&args]);
+            self.launch(
+                submission,
+                (Kernel::Energy, u64::from(cols), timed),
+                &[&args],
+            );
         }
+        true
     }
 
     /// Texels of Y (below) or of its low-rank twin (above).
-    fn matrix_texels(
+    pub(super) fn matrix_texels(
         &mut self,
         shown: &Shown,
-        slice: &mut Slice,
-        from: Name,
-        half: Half,
+        submission: &mut Submission,
+        job: Job,
         timed: Timed,
-    ) {
+    ) -> bool {
         let Some(view) = &shown.frame.output else {
-            return;
+            return true;
+        };
+        self.need(Kernel::Matrix, Variant::default());
+        let full = job.pass == Pass::FullTexels;
+        if full {
+            // The full output alone sets the range: it does not move with the rank.
+            self.clear_range(submission, 1);
+        }
+        let from = if full || shown.frame.config.out_rank.is_none() {
+            Name::Y
+        } else {
+            Name::YLow
         };
         let texels = view.texel_rows * view.texel_cols;
         self.ensure_ranges(&shown.sizes);
@@ -247,11 +290,8 @@ impl GpuEngine {
             Name::OutputTexels,
             u64::from(texels) * 16,
         );
-        let (offset, widens) = match half {
-            Half::Upper => (0, 0),
-            Half::Lower => (texels, 1),
-        };
-        let shape = [slice.params(&MatrixParams {
+        let (offset, widens) = if full { (texels, 1) } else { (0, 0) };
+        let shape = [submission.params(&MatrixParams {
             stride: shown.sizes.model_stride as u32 * 4,
             offset,
             widens,
@@ -267,29 +307,27 @@ impl GpuEngine {
         };
         let out = [
             self.whole(from),
-            slice.params(&map),
+            submission.params(&map),
             self.whole(Name::OutputTexels),
             Arg::Span(self.range(1)),
         ];
         self.launch(
-            slice,
+            submission,
             (Kernel::Matrix, u64::from(texels), timed),
             &[&shape, &out],
         );
+        true
     }
 }
 
-/// Which map of the two.
-#[derive(Clone, Copy)]
-enum Half {
-    /// Low rank.
-    Upper,
-    /// Y.
-    Lower,
-}
-
 /// Y = X Wᵀ + b of model width, over the first `inner` of `row` columns.
-fn output_linear(sizes: &Sizes, rows: Rows, inner: u32, row: u32, has_bias: bool) -> LinearParams {
+fn output_linear(
+    sizes: &Sizes,
+    rows: RowRange,
+    inner: u32,
+    row: u32,
+    has_bias: bool,
+) -> LinearParams {
     LinearParams {
         row0: rows.0,
         row_end: rows.1,
@@ -304,4 +342,59 @@ fn output_linear(sizes: &Sizes, rows: Rows, inner: u32, row: u32, has_bias: bool
         start: NOTHING,
         to: 0,
     }
+}
+
+/// Components `first..end` (`first` a multiple of four) added to what is at `start`.
+#[derive(Clone, Copy)]
+pub(super) struct Sum {
+    pub(super) first: u32,
+    pub(super) end: u32,
+    /// Where the sum of the components before starts, or [`NOTHING`].
+    pub(super) start: u32,
+    /// Where the result starts.
+    pub(super) to: u32,
+    /// Whether the bias is added.
+    pub(super) finished: bool,
+}
+
+/// Where partial sum `part` starts, behind the low-rank Y itself; [`NOTHING`] before the first.
+pub(super) fn partial_start(shown: &Shown, part: Option<u32>) -> u32 {
+    let whole = (model_bytes(&shown.sizes) / 4) as u32;
+    part.map_or(NOTHING, |part| (1 + part) * whole)
+}
+
+/// The sum of the components up to the end of `part`.
+pub(super) fn partial(shown: &Shown, part: u32) -> Sum {
+    let step = partial_sums(&shown.sizes, shown.frame.components()).step;
+    Sum {
+        first: part * step,
+        end: (part + 1) * step,
+        start: partial_start(shown, part.checked_sub(1)),
+        to: partial_start(shown, Some(part)),
+        finished: false,
+    }
+}
+
+/// Y of the low rank, from the last partial sum below it.
+pub(super) fn low_rank_sum(shown: &Shown) -> Sum {
+    let sums = partial_sums(&shown.sizes, shown.frame.components());
+    let end = shown.frame.output_rank();
+    let before = sums.before(end);
+    Sum {
+        first: before * sums.step,
+        end,
+        start: partial_start(shown, before.checked_sub(1)),
+        to: 0,
+        finished: true,
+    }
+}
+
+/// d.
+pub(super) fn model_dim(sizes: &Sizes) -> u32 {
+    (sizes.heads * sizes.head_dim) as u32
+}
+
+/// Bytes of a matrix `[L, d]`.
+pub(super) fn model_bytes(sizes: &Sizes) -> u64 {
+    sizes.seq_len as u64 * sizes.model_stride as u64 * 16
 }

@@ -4,26 +4,34 @@ use std::sync::Arc;
 
 use attnscope_attention::layer::Biases;
 use attnscope_engine::bounds::within_bounds;
-use attnscope_engine::done::Done;
-use attnscope_engine::jobs::{Planner, Work};
-use attnscope_engine::needs;
-use attnscope_engine::plan::{Pass, Plan};
+use attnscope_engine::cache_state::{CacheState, Units};
+use attnscope_engine::needs::{self, Name};
+use attnscope_engine::passes::{Pass, Plan};
 use attnscope_engine::sizes::{Sizes, StatSizes};
-use attnscope_engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
+use attnscope_engine::steps::{Job, Planner, Step, Steps, row_count};
+use attnscope_engine::{
+    Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues, Slot,
+};
 use attnscope_scene::ColorScale;
 
-use super::context::{Context, Options};
+use super::context::Context;
+use super::encode_heads::part_of;
 use super::heatmap::{Heatmap, Look};
-use super::kernel::{Kernel, Kernels};
-use super::launch::Launcher;
+use super::launch::{Launcher, Submission, Timed};
+use super::passes::{Kernel, Variant, computes, encoder};
+use super::pipelines::Kernels;
 use super::store::Store;
 use super::surface::{Canvas, Target};
-use super::variant::Variant;
-use attnscope_engine::Slot;
-use attnscope_engine::needs::Name;
+use super::upload::{Source, source};
 
 /// Submits that one `draw` makes before it leaves the rest to `idle`.
 const SUBMITS_PER_DRAW: usize = 8;
+
+/// Steps of one submit: each takes at most three uniform structs, a strip one per head.
+const STEPS_PER_SUBMIT: usize = 64;
+
+/// So often in a row a picture may find no texture; there is one try an animation frame.
+const MISSES: u32 = 120;
 
 /// The last Frame and the state of its results.
 #[derive(Debug)]
@@ -31,7 +39,7 @@ pub(super) struct Shown {
     pub(super) frame: Frame,
     pub(super) sizes: Sizes,
     pub(super) stats: StatSizes,
-    pub(super) done: Done,
+    pub(super) cache: CacheState,
 }
 
 /// The WGSL engine. Dropping it frees everything on the device.
@@ -52,7 +60,7 @@ pub struct GpuEngine {
     pub(super) unwritten: wgpu::Buffer,
     pub(super) frame: u64,
     pub(super) timed_frame: bool,
-    pub(super) work: Work,
+    pub(super) steps: Steps,
     pub(super) begin: bool,
     /// Whether a picture found no texture to be drawn to, and how often in a row that was so.
     pub(super) missed: bool,
@@ -66,8 +74,8 @@ impl GpuEngine {
     ///
     /// # Errors
     /// [`EngineError::NoWebGpu`], [`EngineError::NoAdapter`] or [`EngineError::NoDevice`].
-    pub async fn new(options: Options) -> Result<Self, EngineError> {
-        let context = Context::new(options).await?;
+    pub async fn new() -> Result<Self, EngineError> {
+        let context = Context::new().await?;
         let nothing = || {
             context.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("nothing"),
@@ -90,7 +98,7 @@ impl GpuEngine {
             unwritten,
             frame: 0,
             timed_frame: false,
-            work: Work::default(),
+            steps: Steps::default(),
             begin: false,
             missed: false,
             misses: 0,
@@ -98,36 +106,9 @@ impl GpuEngine {
         })
     }
 
-    /// Puts other WGSL in the place of a kernel, for negative controls.
-    pub fn replace_kernel(&mut self, kernel: Kernel, wgsl: &str) {
-        self.kernels.replace(kernel, wgsl);
-        // What there is was made by the right kernel.
-        self.forget();
-    }
-
-    /// Puts other WGSL in the place of the heatmap, for negative controls.
-    pub fn replace_heatmap(&mut self, wgsl: &str) {
-        self.heatmap.replace(Some(wgsl));
-        self.forget();
-    }
-
-    /// All right kernels and the right heatmap again.
-    pub fn restore_kernels(&mut self) {
-        self.kernels.restore();
-        self.heatmap.replace(None);
-        self.forget();
-    }
-
-    /// Nothing is there of the last Frame.
-    fn forget(&mut self) {
-        self.shown = None;
-        self.work = Work::default();
-        self.store.clear();
-    }
-
     /// What the device complained about since the last call, if anything: always an error of ours.
     pub fn take_fault(&self) -> Option<EngineError> {
-        self.context.troubles.take_fault()
+        self.context.errors.take_fault()
     }
 
     /// What the last Frame was said to need.
@@ -145,7 +126,7 @@ impl GpuEngine {
 
     /// Calls `tell` when the device is lost or reports an error.
     pub fn on_loss(&self, tell: fn()) {
-        self.context.troubles.on_loss(tell);
+        self.context.errors.on_loss(tell);
     }
 
     /// Makes the pipelines of the first picture, which has colours of this `scale`, before its numbers
@@ -153,7 +134,7 @@ impl GpuEngine {
     pub fn warm_up(&mut self, scale: ColorScale) {
         // The map is whole then.
         let whole = Variant {
-            kept: true,
+            scores_cached: true,
             ..Variant::default()
         };
         for kernel in [Kernel::Linear, Kernel::Stats, Kernel::Map] {
@@ -179,18 +160,15 @@ impl GpuEngine {
     /// it.
     pub fn redraw_map(&mut self) {
         if let Some(shown) = &mut self.shown {
-            shown.done.map_drawn = false;
+            shown.cache.invalidate_pass(Pass::DrawMap);
         }
         self.begin = true;
         self.schedule();
-        while self.run_slice(true) {}
+        while self.run_submission(true) {}
     }
 
     fn healthy(&self) -> Result<(), EngineError> {
-        match (
-            self.context.troubles.lost(),
-            self.context.troubles.take_fault(),
-        ) {
+        match (self.context.errors.lost(), self.context.errors.take_fault()) {
             (Some(lost), _) => Err(lost),
             (None, Some(fault)) => Err(fault),
             (None, None) => Ok(()),
@@ -203,16 +181,14 @@ impl GpuEngine {
         let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
         needs::check(&frame, &sizes, &stats, self.context.allowed)?;
         let plan = Plan::between(self.shown.as_ref().map(|s| &s.frame), &frame);
-        let mut done = match self.shown.take() {
-            Some(shown) if !plan.contains(Pass::Layer) => shown.done,
-            _ => Done::nothing(sizes.heads, stats.slots),
+        let units = Units::of(&frame, &sizes, &stats);
+        let mut cache = match self.shown.take() {
+            Some(shown) if !plan.contains(Pass::Layer) => shown.cache,
+            _ => CacheState::new(units),
         };
-        done.forget(plan);
+        cache.invalidate(plan, units);
         if plan.contains(Pass::Layer) {
             self.store.clear();
-        }
-        if plan.contains(Pass::Stats) {
-            done.stats = vec![None; stats.slots];
         }
         for (pass, names) in [
             (Pass::Factors, &[Name::QFactor, Name::KFactor][..]),
@@ -230,7 +206,7 @@ impl GpuEngine {
             frame,
             sizes,
             stats,
-            done,
+            cache,
         });
         self.schedule();
         Ok(())
@@ -255,21 +231,190 @@ impl GpuEngine {
 
     pub(super) fn schedule(&mut self) {
         if let Some(shown) = &self.shown {
-            self.work = Planner {
+            self.steps = Planner {
                 frame: &shown.frame,
                 sizes: &shown.sizes,
                 stats: &shown.stats,
                 budget: self.context.budget(),
-                keeps_scores: true,
+                computes,
+                caches_scores: true,
             }
-            .work(&shown.done);
+            .steps(&shown.cache);
         }
     }
+}
+
+impl GpuEngine {
+    /// One submit of the front (or else of the back). Returns whether there was one.
+    pub(super) fn run_submission(&mut self, front: bool) -> bool {
+        let budget = self.context.budget();
+        let queue = if front {
+            &mut self.steps.front
+        } else {
+            &mut self.steps.back
+        };
+        let mut steps: Vec<Step> = Vec::new();
+        let mut cost = 0;
+        while let Some(next) = queue.front() {
+            if !steps.is_empty() && (cost + next.cost > budget || steps.len() >= STEPS_PER_SUBMIT) {
+                break;
+            }
+            cost += next.cost;
+            steps.push(*next);
+            queue.pop_front();
+        }
+        if steps.is_empty() {
+            return false;
+        }
+        let ends = front && queue.is_empty();
+        // A strip that is drawn again in the same submit need not be drawn before.
+        let last_strip = steps.iter().rposition(|s| s.job.pass == Pass::DrawStrip);
+        let last_pass = steps.iter().rposition(|s| self.makes_pass(s.job));
+        let mut submission = self.launcher.submission(&self.context);
+        let (mut timed_end, mut missed) = (false, false);
+        for (at, step) in steps.iter().enumerate() {
+            if step.job.pass == Pass::DrawStrip && Some(at) != last_strip {
+                continue;
+            }
+            let makes_pass = self.makes_pass(step.job);
+            let timed = Timed {
+                begin: front && makes_pass && std::mem::take(&mut self.begin),
+                end: ends && Some(at) == last_pass,
+            };
+            if self.encode(&mut submission, step.job, timed) {
+                timed_end |= timed.end;
+                self.record(step.job);
+                if drawn_slot(step.job.pass).is_some() {
+                    self.misses = 0;
+                }
+            } else {
+                self.begin |= timed.begin;
+                missed = true;
+            }
+        }
+        if timed_end {
+            self.launcher.resolve_timestamps(&mut submission);
+            self.timed_frame = true;
+        }
+        self.submit(submission);
+        if missed {
+            self.miss();
+        } else if ends {
+            self.context.announce(self.frame);
+        }
+        true
+    }
+
+    /// A picture is to be drawn again. A canvas that gives no texture for seconds never will, and the
+    /// CPU can draw to another one.
+    fn miss(&mut self) {
+        self.missed = true;
+        self.misses += 1;
+        if self.misses >= MISSES {
+            let why = "it gives no texture".to_owned();
+            self.context.errors.fail(EngineError::NoCanvas(why));
+        }
+    }
+
+    fn submit(&mut self, submission: Submission) {
+        self.launcher.finish(&self.context, submission);
+        for canvas in self.canvases.drain(..) {
+            canvas.present(&self.context);
+        }
+    }
+
+    /// Whether `job` is a pass on the device and not an upload or a drawing without target.
+    fn makes_pass(&self, job: Job) -> bool {
+        let drawable = |slot: Slot| {
+            self.targets[slot as usize]
+                .as_ref()
+                .is_some_and(|t| t.size().0 > 0)
+        };
+        if let Some(slot) = drawn_slot(job.pass) {
+            return drawable(slot);
+        }
+        let Some(part) = part_of(job.pass) else {
+            return true;
+        };
+        self.shown.as_ref().is_some_and(|s| {
+            let source = source(&s.frame.layer, part, job.unit as usize);
+            matches!(source, Source::Projected(_))
+        })
+    }
+
+    /// Encodes `job`; returns whether it is done.
+    fn encode(&mut self, submission: &mut Submission, job: Job, timed: Timed) -> bool {
+        // Out of its place, so that the engine can be changed while it is read.
+        let Some(encode) = encoder(job.pass) else {
+            return true;
+        };
+        let Some(shown) = self.shown.take() else {
+            return true;
+        };
+        let done = encode(self, &shown, submission, job, timed);
+        self.shown = Some(shown);
+        done
+    }
+
+    fn record(&mut self, job: Job) {
+        if let Some(shown) = &mut self.shown {
+            let rows = row_count(job.pass, &shown.frame);
+            shown.cache.record(job, rows);
+        }
+    }
+}
+
+/// Wrong kernels on purpose: negative controls show that a check can fail.
+#[cfg(feature = "mutants")]
+impl GpuEngine {
+    /// Puts other WGSL in the place of a kernel, for negative controls.
+    pub fn replace_kernel(&mut self, kernel: Kernel, wgsl: &str) {
+        self.kernels.replace(kernel, wgsl);
+        // What there is was made by the right kernel.
+        self.forget();
+    }
+
+    /// Puts other WGSL in the place of the heatmap, for negative controls.
+    pub fn replace_heatmap(&mut self, wgsl: &str) {
+        self.heatmap.replace(Some(wgsl));
+        self.forget();
+    }
+
+    /// All right kernels and the right heatmap again.
+    pub fn restore_kernels(&mut self) {
+        self.kernels.restore();
+        self.heatmap.replace(None);
+        self.forget();
+    }
+
+    /// Nothing is there of the last Frame.
+    fn forget(&mut self) {
+        self.shown = None;
+        self.steps = Steps::default();
+        self.store.clear();
+    }
+}
+
+/// The picture that a pass draws.
+fn drawn_slot(pass: Pass) -> Option<Slot> {
+    let mut slots = [Slot::Map, Slot::Strip, Slot::Output].into_iter();
+    slots.find(|slot| slot.pass() == pass)
 }
 
 impl Engine for GpuEngine {
     fn capabilities(&self) -> &Capabilities {
         &self.context.capabilities
+    }
+
+    fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
+        let before = self.targets[slot as usize].as_ref().map(Target::size);
+        if let Some(target) = &mut self.targets[slot as usize] {
+            target.resize(&self.context, width, height)?;
+        }
+        if before != Some((width, height)) {
+            self.redraw(slot);
+        }
+        Ok(())
     }
 
     fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {
@@ -282,9 +427,9 @@ impl Engine for GpuEngine {
         self.missed = false;
         self.frame += 1;
         self.begin = true;
-        let nothing_stale = self.work.front.is_empty();
+        let nothing_stale = self.steps.front.is_empty();
         for _ in 0..SUBMITS_PER_DRAW {
-            if !self.run_slice(true) {
+            if !self.run_submission(true) {
                 break;
             }
         }
@@ -301,12 +446,12 @@ impl Engine for GpuEngine {
         if std::mem::take(&mut self.missed) {
             self.schedule();
         }
-        let _ = self.run_slice(true) || self.run_slice(false);
-        self.missed || !(self.work.front.is_empty() && self.work.back.is_empty())
+        let _ = self.run_submission(true) || self.run_submission(false);
+        self.missed || !(self.steps.front.is_empty() && self.steps.back.is_empty())
     }
 
     fn is_partial(&self) -> bool {
-        self.missed || !self.work.front.is_empty()
+        self.missed || !self.steps.front.is_empty()
     }
 
     fn finished(&self) -> u64 {
@@ -322,13 +467,13 @@ impl Engine for GpuEngine {
     }
 
     fn read_map(&mut self) -> Local<Result<MapValues, EngineError>> {
-        while self.run_slice(true) {}
+        while self.run_submission(true) {}
         self.read_texels()
     }
 
     fn lost(&self) -> Option<EngineError> {
-        let troubles = &self.context.troubles;
-        troubles.lost().or_else(|| troubles.fault())
+        let errors = &self.context.errors;
+        errors.lost().or_else(|| errors.fault())
     }
 
     fn pulse(&self) -> Option<u32> {

@@ -48,7 +48,7 @@ pub struct HeadParams {
     /// ≥ 1.
     pub dilation: i32,
     /// The first so many keys are visible to every row.
-    pub kept: i32,
+    pub prefix_keys: i32,
     /// The first so many rows see every key.
     pub globals: i32,
     /// Keys per segment, 1 ..= L.

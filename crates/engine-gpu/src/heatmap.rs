@@ -8,8 +8,8 @@ use attnscope_scene::ColorScale;
 
 use super::context::Context;
 use super::gpu_data::HeatmapParams;
-use super::kernel::{HEATMAP_BINDS, group_layout};
-use super::launch::{Arg, Launcher, Slice, Timed};
+use super::launch::{Arg, Launcher, Submission, Timed};
+use super::pipelines::{HEATMAP_BINDS, group_layout};
 use super::shaders;
 use super::store::Span;
 
@@ -130,6 +130,7 @@ impl Heatmap {
 
     /// Puts other WGSL in the place of the right one, or (`None`) the right one back: for negative
     /// controls.
+    #[cfg(feature = "mutants")]
     pub fn replace(&mut self, wgsl: Option<&str>) {
         self.pipelines.clear();
         self.replaced = wgsl.map(str::to_owned);
@@ -140,7 +141,7 @@ impl Heatmap {
         &self,
         context: &Context,
         launcher: &Launcher,
-        slice: &mut Slice,
+        submission: &mut Submission,
         (view, format, timed): (&wgpu::TextureView, wgpu::TextureFormat, Timed),
         colors: &Colors,
         tiles: &[Tile<'_>],
@@ -156,7 +157,7 @@ impl Heatmap {
         let groups: Vec<_> = tiles
             .iter()
             .map(|tile| {
-                let params = slice.params(&tile_params(tile, colors));
+                let params = submission.params(&tile_params(tile, colors));
                 let tables = Span {
                     buffer: &self.tables,
                     offset: 0,
@@ -172,7 +173,7 @@ impl Heatmap {
             })
             .collect();
         let ground = colors.ground.map(|c| f64::from(c) / 255.0);
-        let mut pass = slice
+        let mut pass = submission
             .encoder
             .begin_render_pass(&wgpu::RenderPassDescriptor {
                 label: Some("heatmap"),

@@ -5,9 +5,9 @@ use bytemuck::Pod;
 use attnscope_engine::sizes::grid;
 
 use super::context::Context;
-use super::kernel::{Kernel, Kernels};
+use super::passes::{Kernel, Variant};
+use super::pipelines::Kernels;
 use super::store::Span;
-use super::variant::Variant;
 
 /// Bytes from one uniform struct to the next (`minUniformBufferOffsetAlignment`).
 const SLOT: usize = 256;
@@ -27,7 +27,7 @@ pub struct Timed {
 /// Something to bind.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg<'a> {
-    /// A uniform struct of [`Slice::params`]: its place and its size.
+    /// A uniform struct of [`Submission::params`]: its place and its size.
     Params(u32, u64),
     /// A buffer.
     Span(Span<'a>),
@@ -75,8 +75,8 @@ impl Launcher {
     }
 
     /// Starts a submit.
-    pub fn slice(&self, context: &Context) -> Slice {
-        Slice {
+    pub fn submission(&self, context: &Context) -> Submission {
+        Submission {
             encoder: context
                 .device
                 .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None }),
@@ -85,11 +85,13 @@ impl Launcher {
     }
 
     /// Hands a submit to the device.
-    pub fn finish(&self, context: &Context, slice: Slice) {
-        if !slice.staged.is_empty() {
-            context.queue.write_buffer(&self.params, 0, &slice.staged);
+    pub fn finish(&self, context: &Context, submission: Submission) {
+        if !submission.staged.is_empty() {
+            context
+                .queue
+                .write_buffer(&self.params, 0, &submission.staged);
         }
-        context.submit(slice.encoder.finish());
+        context.submit(submission.encoder.finish());
     }
 
     fn resolve(
@@ -133,7 +135,7 @@ impl Launcher {
         &self,
         context: &Context,
         kernels: &Kernels,
-        slice: &mut Slice,
+        submission: &mut Submission,
         (kernel, variant, threads, timed): (Kernel, Variant, u64, Timed),
         groups: &[&[Arg<'_>]],
     ) {
@@ -146,7 +148,7 @@ impl Launcher {
             .zip(&compiled.layouts)
             .map(|(args, layout)| self.resolve(args, layout, &context.device))
             .collect();
-        let mut pass = slice
+        let mut pass = submission
             .encoder
             .begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: Some(kernel.shader().name),
@@ -190,9 +192,9 @@ impl Launcher {
     }
 
     /// Turns the timestamps into numbers, once both are written.
-    pub fn resolve_timestamps(&self, slice: &mut Slice) {
+    pub fn resolve_timestamps(&self, submission: &mut Submission) {
         if let Some(queries) = &self.queries {
-            slice
+            submission
                 .encoder
                 .resolve_query_set(queries, 0..2, &self.resolved, 0);
         }
@@ -208,13 +210,13 @@ impl Drop for Launcher {
 
 /// One submit in the making.
 #[derive(Debug)]
-pub struct Slice {
+pub struct Submission {
     /// The commands so far.
     pub encoder: wgpu::CommandEncoder,
     staged: Vec<u8>,
 }
 
-impl Slice {
+impl Submission {
     /// Adds a uniform struct.
     pub fn params<T: Pod>(&mut self, value: &T) -> Arg<'static> {
         let at = self.staged.len();

@@ -3,13 +3,13 @@
 use attnscope_attention::layer::ScoreBias;
 use attnscope_attention::visibility::Visibility;
 use attnscope_engine::Frame;
-use attnscope_engine::jobs::Rows;
 use attnscope_engine::sizes::{Sizes, vec4s};
+use attnscope_engine::steps::RowRange;
 use attnscope_scene::Quantity;
 
 use super::engine::Shown;
 use super::gpu_data::{self as data, HeadParams};
-use super::variant::Variant;
+use super::passes::Variant;
 
 /// Which pipeline the choices of the Frame need.
 pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
@@ -31,15 +31,15 @@ pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
         masked: shown.frame.layer.mask.is_some(),
         empty: config.empty as u32,
         dilated: config.visibility.dilation > 1,
-        // Rows are padded with zeros; only a rank cuts into numbers that are not.
+        // RowRange are padded with zeros; only a rank cuts into numbers that are not.
         partial: config.score_rank.is_some() && !width.is_multiple_of(4),
-        kept: false,
+        scores_cached: false,
         quantity: quantity as u32,
     }
 }
 
 /// The parameters of a launch over `rows`.
-pub(super) fn head_params(shown: &Shown, rows: Rows) -> HeadParams {
+pub(super) fn head_params(shown: &Shown, rows: RowRange) -> HeadParams {
     let (frame, sizes, stats) = (&shown.frame, &shown.sizes, &shown.stats);
     let config = &frame.config;
     let (width, stride) = score_width(frame, sizes);
@@ -53,7 +53,7 @@ pub(super) fn head_params(shown: &Shown, rows: Rows) -> HeadParams {
         left: limits.left,
         right: limits.right,
         dilation: limits.dilation,
-        kept: limits.kept,
+        prefix_keys: limits.prefix_keys,
         globals: limits.globals,
         segment: stats.segment as u32,
         segments: stats.segments as u32,
@@ -81,7 +81,7 @@ struct Limits {
     left: i32,
     right: i32,
     dilation: i32,
-    kept: i32,
+    prefix_keys: i32,
     globals: i32,
 }
 
@@ -104,7 +104,7 @@ impl Limits {
             left: reach(v.left),
             right: reach(v.right),
             dilation: count(v.dilation.max(1)).max(1),
-            kept: count(v.sinks.max(v.globals)),
+            prefix_keys: count(v.sinks.max(v.globals)),
             globals: count(v.globals),
         }
     }

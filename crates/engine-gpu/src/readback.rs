@@ -1,26 +1,17 @@
-//! Numbers back from the device: the drawn map, and matrices and pictures for tests and export.
-//! None of it is on the way to the screen.
+//! Numbers back from the device: range, time and energies of the picture, the drawn map, and matrices
+//! and pictures for tests and export. None of it is on the way to the screen.
 
 use futures_channel::oneshot;
 
+use attnscope_engine::needs::Name;
+use attnscope_engine::passes::Pass;
 use attnscope_engine::sizes::ALIGN;
-use attnscope_engine::{EngineError, Local, MapValues};
+use attnscope_engine::{
+    EngineError, FrameReport, Local, MapValues, OutputMatrix, ReadResults, Slot,
+};
 
 use super::engine::GpuEngine;
 use super::surface::Target;
-use attnscope_engine::Slot;
-use attnscope_engine::needs::Name;
-
-/// A matrix of the layer's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Matrix {
-    /// O, heads side by side.
-    Heads,
-    /// Y.
-    Full,
-    /// Y of the low-rank projection.
-    LowRank,
-}
 
 /// Pixels of a picture, RGBA rows from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +92,7 @@ impl GpuEngine {
     }
 
     pub(super) fn read_texels(&self) -> Local<Result<MapValues, EngineError>> {
-        if let Some(lost) = self.context.troubles.lost() {
+        if let Some(lost) = self.context.errors.lost() {
             return Box::pin(async { Err(lost) });
         }
         let map = self.shown.as_ref().and_then(|s| s.frame.map.clone());
@@ -120,58 +111,6 @@ impl GpuEngine {
                 map.texel_cols,
             );
             Ok(MapValues { frame, ..values })
-        })
-    }
-
-    /// The values of the small map of `head`, after everything that is left was done.
-    pub fn read_strip(&mut self, head: u32) -> Local<Result<MapValues, EngineError>> {
-        self.finish();
-        let strip = self.shown.as_ref().and_then(|s| s.frame.strip.clone());
-        let pending = strip.as_ref().and_then(|strip| {
-            let bytes = u64::from(strip.texels).pow(2) * 8;
-            let offset = u64::from(head) * bytes.next_multiple_of(ALIGN);
-            let buffer = self.store.get(Name::StripTexels)?;
-            Some(self.fetch(&[(buffer, offset, bytes)]))
-        });
-        Box::pin(async move {
-            let (Some(strip), Some(pending)) = (strip, pending) else {
-                return Err(EngineError::Invalid("no strip was drawn yet".into()));
-            };
-            Ok(texels(
-                &numbers(&pending.bytes().await?),
-                strip.texels,
-                strip.texels,
-            ))
-        })
-    }
-
-    /// A matrix `[L, d]` of the layer's output, after everything that is left was done. Needs a
-    /// Frame with `output`.
-    pub fn read_matrix(&mut self, which: Matrix) -> Local<Result<Vec<f32>, EngineError>> {
-        self.finish();
-        let name = match which {
-            Matrix::Heads => Name::O,
-            Matrix::Full => Name::Y,
-            Matrix::LowRank => Name::YLow,
-        };
-        let dim = self
-            .shown
-            .as_ref()
-            .map_or(1, |s| s.frame.layer.model_dim())
-            .max(1);
-        let rows = self.shown.as_ref().map_or(0, |s| s.frame.layer.seq_len);
-        let bytes = (rows * dim.next_multiple_of(4) * 4) as u64;
-        let pending = self.store.get(name).map(|b| self.fetch(&[(b, 0, bytes)]));
-        Box::pin(async move {
-            let Some(pending) = pending else {
-                return Err(EngineError::Invalid("the output was not computed".into()));
-            };
-            let padded = numbers(&pending.bytes().await?);
-            Ok(padded
-                .chunks_exact(dim.next_multiple_of(4))
-                .flat_map(|row| &row[..dim])
-                .copied()
-                .collect())
         })
     }
 
@@ -254,5 +193,158 @@ fn texels(pairs: &[f32], rows: u32, cols: u32) -> MapValues {
         cols,
         values: pairs().map(|p| p[0]).collect(),
         visible: pairs().map(|p| p[1]).collect(),
+    }
+}
+
+/// The inverse of `ordered` in `shared/numeric.wgsl`.
+fn unordered(u: u32) -> f32 {
+    f32::from_bits(if u & 0x8000_0000 == 0 {
+        !u
+    } else {
+        u & 0x7fff_ffff
+    })
+}
+
+/// Smallest and largest of a range buffer; nothing when no value was seen.
+fn range_of(words: &[u32]) -> Option<(f32, f32)> {
+    match words {
+        [most, least, ..] if *most != 0 => Some((unordered(!*least), unordered(*most))),
+        _ => None,
+    }
+}
+
+impl GpuEngine {
+    pub(super) fn read_report(&self) -> Local<Result<FrameReport, EngineError>> {
+        if let Some(lost) = self.context.errors.lost() {
+            return Box::pin(async { Err(lost) });
+        }
+        let frame = self.frame;
+        let range = self.store.get(Name::Ranges).map(|b| (b, 0, 8));
+        let times = (self.timed_frame && self.launcher.queries.is_some()).then_some((
+            &self.launcher.resolved,
+            0,
+            16,
+        ));
+        let period = f64::from(self.context.queue.get_timestamp_period());
+        let shown = self.shown.as_ref();
+        let map_there =
+            shown.is_some_and(|s| s.cache.is_valid(Pass::Map, 0) && s.frame.map.is_some());
+        let split = shown.map_or(0, |s| s.frame.components() as usize);
+        let energies = shown
+            .filter(|s| s.cache.is_valid(Pass::Energy, 0) && s.frame.output.is_some())
+            .and_then(|_| self.store.get(Name::Energies))
+            .map(|b| (b, 0, b.size()));
+        let parts: Vec<_> = [range, times, energies].into_iter().flatten().collect();
+        let sizes = [range, times, energies].map(|part| part.map(|(.., size)| size as usize));
+        let pending = (!parts.is_empty()).then(|| self.fetch(&parts));
+        let dim = shown.map_or(0, |s| s.frame.layer.model_dim());
+        Box::pin(async move {
+            let mut report = FrameReport {
+                frame,
+                ..FrameReport::default()
+            };
+            let bytes = match pending {
+                Some(pending) => pending.bytes().await?,
+                None => Vec::new(),
+            };
+            let mut rest = &bytes[..];
+            let [range, times, energies] = sizes.map(|size| {
+                let (part, others) = rest.split_at_checked(size?)?;
+                rest = others;
+                Some(part)
+            });
+            if let Some(range) = range {
+                let words: Vec<u32> = bytemuck::pod_collect_to_vec(range);
+                report.map_range = range_of(&words).filter(|_| map_there);
+            }
+            if let Some(times) = times {
+                let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(times);
+                report.gpu_ms = match ticks[..] {
+                    [begin, end] if end >= begin => Some((end - begin) as f64 * period / 1e6),
+                    _ => None,
+                };
+            }
+            if let Some(energies) = energies {
+                let all = numbers(energies);
+                let (components, output) = all.split_at(split.min(all.len()));
+                report.component_energy = components.to_vec();
+                let sum: f64 = output.iter().take(dim).map(|&e| f64::from(e)).sum();
+                report.output_energy = sum as f32;
+            }
+            Ok(report)
+        })
+    }
+}
+
+impl ReadResults for GpuEngine {
+    fn read_strip(&mut self, head: u32) -> Local<Result<MapValues, EngineError>> {
+        self.finish();
+        let strip = self.shown.as_ref().and_then(|s| s.frame.strip.clone());
+        let pending = strip.as_ref().and_then(|strip| {
+            let bytes = u64::from(strip.texels).pow(2) * 8;
+            let offset = u64::from(head) * bytes.next_multiple_of(ALIGN);
+            let buffer = self.store.get(Name::StripTexels)?;
+            Some(self.fetch(&[(buffer, offset, bytes)]))
+        });
+        Box::pin(async move {
+            let (Some(strip), Some(pending)) = (strip, pending) else {
+                return Err(EngineError::Invalid("no strip was drawn yet".into()));
+            };
+            Ok(texels(
+                &numbers(&pending.bytes().await?),
+                strip.texels,
+                strip.texels,
+            ))
+        })
+    }
+
+    fn read_matrix(&mut self, which: OutputMatrix) -> Local<Result<Vec<f32>, EngineError>> {
+        self.finish();
+        let name = match which {
+            OutputMatrix::Heads => Name::O,
+            OutputMatrix::Full => Name::Y,
+            OutputMatrix::LowRank => Name::YLow,
+        };
+        let dim = self
+            .shown
+            .as_ref()
+            .map_or(1, |s| s.frame.layer.model_dim())
+            .max(1);
+        let rows = self.shown.as_ref().map_or(0, |s| s.frame.layer.seq_len);
+        let bytes = (rows * dim.next_multiple_of(4) * 4) as u64;
+        let pending = self.store.get(name).map(|b| self.fetch(&[(b, 0, bytes)]));
+        Box::pin(async move {
+            let Some(pending) = pending else {
+                return Err(EngineError::Invalid("the output was not computed".into()));
+            };
+            let padded = numbers(&pending.bytes().await?);
+            Ok(padded
+                .chunks_exact(dim.next_multiple_of(4))
+                .flat_map(|row| &row[..dim])
+                .copied()
+                .collect())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_survive_their_order() {
+        let ordered = |x: f32| {
+            let bits = x.to_bits();
+            if bits & 0x8000_0000 == 0 {
+                bits | 0x8000_0000
+            } else {
+                !bits
+            }
+        };
+        for (least, most) in [(-2.5f32, 3.0f32), (0.0, 0.0), (-4.0, -1.0), (1e-30, 1e30)] {
+            let words = [ordered(most), !ordered(least)];
+            assert_eq!(range_of(&words), Some((least, most)));
+        }
+        assert_eq!(range_of(&[0, 0]), None);
     }
 }

@@ -3,6 +3,8 @@
 //! WGSL has no imports. A line `//!import shared/NAME` names a file that must stand before; the
 //! lists here are those imports in order, and a test compares them with the lines.
 
+use super::passes::Kernel;
+
 /// One shader module: name of its file and the text that the device gets.
 #[derive(Clone, Copy, Debug)]
 pub struct Shader {
@@ -43,61 +45,16 @@ macro_rules! part {
 
 macro_rules! shader {
     ($name:literal $(, $shared:literal)*) => {
-        Shader { name: $name, parts: &[$(part!($shared),)* part!($name)] }
+        Shader { name: $name, parts: &[$($crate::shaders::part!($shared),)* $crate::shaders::part!($name)] }
     };
 }
 
-/// Projections and low-rank factors.
-pub const LINEAR: Shader = shader!("linear");
-/// k' and v'.
-pub const BIAS: Shader = shader!("bias");
-/// Row statistics.
-pub const STATS: Shader = shader!(
-    "stats",
-    "shared/params",
-    "shared/visibility",
-    "shared/numeric",
-    "shared/head"
-);
-/// One texel per cell.
-pub const MAP: Shader = shader!(
-    "map",
-    "shared/params",
-    "shared/visibility",
-    "shared/numeric",
-    "shared/head",
-    "shared/weights",
-    "shared/cells",
-    "shared/texels"
-);
-/// Several cells per texel.
-pub const POOL: Shader = shader!(
-    "pool",
-    "shared/params",
-    "shared/visibility",
-    "shared/numeric",
-    "shared/head",
-    "shared/weights",
-    "shared/cells",
-    "shared/texels"
-);
-/// O = A V'.
-pub const OUTPUT: Shader = shader!(
-    "output",
-    "shared/params",
-    "shared/visibility",
-    "shared/numeric",
-    "shared/head",
-    "shared/weights"
-);
-/// A plain matrix as texels.
-pub const MATRIX: Shader = shader!("matrix", "shared/numeric", "shared/texels");
-/// Sums of squares.
-pub const ENERGY: Shader = shader!("energy");
+pub(crate) use {part, shader};
+
 /// Texels as colours.
 pub const HEATMAP: Shader = shader!("heatmap", "shared/numeric");
 
 /// Every shader.
-pub const ALL: [Shader; 9] = [
-    LINEAR, BIAS, STATS, MAP, POOL, OUTPUT, MATRIX, ENERGY, HEATMAP,
-];
+pub fn all() -> Vec<Shader> {
+    Kernel::all().map(Kernel::shader).chain([HEATMAP]).collect()
+}

@@ -1,8 +1,8 @@
 //! From tensors to buffers: rows padded to whole vec4s, heads at aligned starts, masks packed.
 
 use attnscope_attention::layer::{Input, Layer, Linear, Tensor};
+use attnscope_engine::Part;
 use attnscope_engine::centring::common_row;
-use attnscope_engine::jobs::Part;
 use attnscope_engine::sizes::{Sizes, vec4s};
 
 use super::store::Store;

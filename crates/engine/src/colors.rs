@@ -11,14 +11,13 @@ pub const STEPS: usize = 256;
 pub fn table(table: ColorTable) -> [[u8; 3]; STEPS] {
     let gradient = match table {
         ColorTable::Cividis => colorous::CIVIDIS,
-        ColorTable::Viridis => colorous::VIRIDIS,
         ColorTable::Diverging => colorous::RED_BLUE,
     };
     std::array::from_fn(|at| {
         // Red is the positive end, as in most plots of signed numbers; the gradient starts red.
         let at = match table {
             ColorTable::Diverging => STEPS - 1 - at,
-            ColorTable::Cividis | ColorTable::Viridis => at,
+            ColorTable::Cividis => at,
         };
         let color = gradient.eval_rational(at, STEPS);
         [color.r, color.g, color.b]
@@ -27,14 +26,10 @@ pub fn table(table: ColorTable) -> [[u8; 3]; STEPS] {
 
 /// All tables one after the other as 0x00BBGGRR, in the order of [`ColorTable`]'s numbers.
 pub fn packed() -> Vec<u32> {
-    [
-        ColorTable::Cividis,
-        ColorTable::Viridis,
-        ColorTable::Diverging,
-    ]
-    .into_iter()
-    .flat_map(|t| table(t).map(|[r, g, b]| u32::from_le_bytes([r, g, b, 0])))
-    .collect()
+    [ColorTable::Cividis, ColorTable::Diverging]
+        .into_iter()
+        .flat_map(|t| table(t).map(|[r, g, b]| u32::from_le_bytes([r, g, b, 0])))
+        .collect()
 }
 
 /// What a logarithmic scale begins at, as a share of its end: three decades. Smaller magnitudes have

@@ -1,15 +1,15 @@
-//! Engines that turn a layer and a [`Frame`] into pictures. One interface; the WGSL engine is
-//! [`gpu`], the one without a graphics device [`cpu`]. No word of the user interface in here.
+//! What an engine is: it turns a layer and a [`Frame`] into pictures. `attnscope-engine-gpu` does it in
+//! WGSL, `attnscope-engine-cpu` in Rust; both are read from one table of [`passes`].
 
 pub mod bounds;
+pub mod cache_state;
 pub mod centring;
 pub mod colors;
-pub mod done;
-pub mod jobs;
 pub mod needs;
-pub mod plan;
+pub mod passes;
 pub mod recovery;
 pub mod sizes;
+pub mod steps;
 pub mod tiles;
 
 use std::fmt;
@@ -18,9 +18,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use attnscope_attention::config::Config;
-use attnscope_attention::layer::{Biases, Layer};
+use attnscope_attention::layer::{Biases, Layer, Output, PositionBias, Tensor};
 pub use attnscope_attention::low_rank::{OutFactors, ScoreFactors};
 use attnscope_scene::{ColorScale, Quantity, Rect};
+
+use self::passes::Pass;
 
 /// What is to be seen: the newest Frame wins. Comparing two Frames gives the Plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +44,54 @@ pub struct Frame {
     pub strip: Option<StripView>,
     /// The layer output, if it is on screen.
     pub output: Option<OutputView>,
+}
+
+/// q, k or v.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Queries.
+    Q,
+    /// Keys.
+    K,
+    /// Values.
+    V,
+}
+
+impl Frame {
+    /// Whether P_K adds anything.
+    pub fn has_key_bias(&self) -> bool {
+        acts(self.biases.p_k.as_ref())
+    }
+
+    /// Whether P_V adds anything.
+    pub fn has_value_bias(&self) -> bool {
+        acts(self.biases.p_v.as_ref())
+    }
+
+    /// W_1 `[d, d]` and W_2 `[d, d]`: the layer's own or those of the SVD.
+    pub fn projection_factors(&self) -> Option<(&Tensor, &Tensor)> {
+        match (&self.layer.output, &self.out_factors) {
+            (Output::Factors { w_1, w_2, .. }, _) => Some((w_1, w_2)),
+            (Output::Full(_), Some(factors)) => Some((&factors.w_1, &factors.w_2)),
+            _ => None,
+        }
+    }
+
+    /// How many components T = O W_1ᵀ has; 0 without factors.
+    pub fn components(&self) -> u32 {
+        let rows = |(w_1, _): (&Tensor, _)| w_1.shape.first().copied().unwrap_or(0) as u32;
+        self.projection_factors().map_or(0, rows)
+    }
+
+    /// How many components the low-rank Y has: all of them without a rank.
+    pub fn output_rank(&self) -> u32 {
+        let all = self.components();
+        self.config.out_rank.unwrap_or(all).min(all)
+    }
+}
+
+fn acts(bias: Option<&PositionBias>) -> bool {
+    bias.is_some_and(|bias| bias.amplitude != 0.0)
 }
 
 /// How cells are put together when a texel covers more than one.
@@ -72,6 +122,13 @@ pub struct MapView {
     pub pool: Pool,
     /// Colours.
     pub colors: Colors,
+}
+
+impl MapView {
+    /// Whether its texels are cells.
+    pub fn has_texel_per_cell(&self) -> bool {
+        (self.texel_rows, self.texel_cols) == (self.rect.rows, self.rect.cols)
+    }
 }
 
 /// Small maps of all heads, side by side on one canvas, each the whole `[L, L]`.
@@ -112,6 +169,17 @@ pub enum Slot {
     Output = 2,
 }
 
+impl Slot {
+    /// The pass that draws it.
+    pub fn pass(self) -> Pass {
+        match self {
+            Self::Map => Pass::DrawMap,
+            Self::Strip => Pass::DrawStrip,
+            Self::Output => Pass::DrawOutput,
+        }
+    }
+}
+
 /// A colour table and what marks need.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Colors {
@@ -132,10 +200,8 @@ pub struct Colors {
 pub enum ColorTable {
     /// Sequential, for weights, readable with any colour vision.
     Cividis = 0,
-    /// Sequential.
-    Viridis = 1,
     /// Diverging about 0.
-    Diverging = 2,
+    Diverging = 1,
 }
 
 /// What an engine is and can do.
@@ -185,6 +251,17 @@ pub struct MapValues {
     pub values: Vec<f32>,
     /// Share of each texel's cells that are visible, 0 ..= 1.
     pub visible: Vec<f32>,
+}
+
+/// A matrix `[L, d]` of the layer's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputMatrix {
+    /// O, heads side by side.
+    Heads,
+    /// Y.
+    Full,
+    /// Y of the low-rank projection.
+    LowRank,
 }
 
 /// Why an engine could not do what was asked. Each is shown as a sentence by the page.
@@ -252,6 +329,13 @@ pub trait Engine {
     /// What this engine is.
     fn capabilities(&self) -> &Capabilities;
 
+    /// Gives the picture of `slot` another size in device pixels; zero takes it out of use. The picture
+    /// is drawn by the next [`Engine::draw`] or [`Engine::idle`].
+    ///
+    /// # Errors
+    /// When the device has no texture of that size, or cannot draw to the canvas.
+    fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError>;
+
     /// Computes what is stale between the last Frame and this one and draws it. Returns the
     /// sequence number of the frame. Nothing is read back.
     ///
@@ -287,4 +371,14 @@ pub trait Engine {
     fn pulse(&self) -> Option<u32> {
         None
     }
+}
+
+/// An engine whose results can be read one by one: what tests and the self-check judge.
+pub trait ReadResults: Engine {
+    /// The values of the small map of `head`, after everything that is left was done.
+    fn read_strip(&mut self, head: u32) -> Local<Result<MapValues, EngineError>>;
+
+    /// A matrix `[L, d]` of the layer's output, after everything that is left was done. Needs a Frame
+    /// with `output`.
+    fn read_matrix(&mut self, which: OutputMatrix) -> Local<Result<Vec<f32>, EngineError>>;
 }

@@ -3,11 +3,10 @@
 
 use attnscope_attention::layer::{Input, Linear, Output, ScoreBias, Tensor};
 
-use super::jobs::{Part, components, factors, has_bias, low_rank};
 use super::sizes::{
     ALIGN, Allowed, Sizes, StatSizes, aligned, fits, partial_sums, row_bytes, stored, vec4s,
 };
-use super::{EngineError, Frame};
+use super::{EngineError, Frame, Part};
 
 /// Every buffer that lives longer than one submit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -213,7 +212,7 @@ impl List {
             Part::K => (Name::PK, Name::KBiased, &frame.biases.p_k),
             Part::V => (Name::PV, Name::VBiased, &frame.biases.p_v),
         };
-        if let (true, Some(bias)) = (has_bias(frame, part), bias) {
+        if let Some(bias) = bias.as_ref().filter(|bias| bias.amplitude != 0.0) {
             let rows = bias.unit.shape.get(1).copied().unwrap_or(1);
             let bytes = row_bytes(rows + 1, sizes.head_dim);
             self.heads(unit, bytes, sizes.heads);
@@ -248,19 +247,19 @@ impl List {
         if let Output::Full(linear) = output {
             self.linear([Name::WO, Name::BO], linear);
         }
-        let count = components(frame);
-        if let Some((w_1, w_2)) = factors(frame) {
+        let count = frame.components();
+        if let Some((w_1, w_2)) = frame.projection_factors() {
             self.tensor(Name::W1, w_1);
             let row = vec4s(count as usize) as u64 * 16;
             self.whole(Name::T, sizes.seq_len as u64 * row);
             let given = matches!(output, Output::Factors { .. });
-            if given || low_rank(frame).is_some() {
+            if given || frame.config.out_rank.is_some() {
                 self.tensor(Name::W2, w_2);
             }
             if let Output::Factors { bias: Some(b), .. } = output {
                 self.tensor(Name::BO, b);
             }
-            if low_rank(frame).is_some() {
+            if frame.config.out_rank.is_some() {
                 let kept = partial_sums(sizes, count).count;
                 self.whole(Name::YLow, model * u64::from(1 + kept));
             }

@@ -28,7 +28,7 @@ fn linear(d: usize) -> Linear {
 fn frame(heads: usize, seq_len: usize, head_dim: usize) -> Frame {
     let whole = shape(&[heads, seq_len, head_dim]);
     let colors = Colors {
-        table: ColorTable::Viridis,
+        table: ColorTable::Cividis,
         range: None,
         scale: ColorScale::Linear,
         ground: [0; 3],

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::Pass::{
-    Components, DrawMap, DrawOutput, DrawStrip, Factors, FullTexels, KeyBias, LowRank, LowTexels,
-    Map, Output, ScoreBias as Curve, Stats, Strip, ValueBias,
+    Components, DrawMap, DrawOutput, DrawStrip, Energy, Factors, Full, FullTexels, KeyBias,
+    LowRank, LowTexels, Map, Output, Partial, ScoreBias as Curve, Stats, Strip, ValueBias,
 };
 use super::{Pass, Plan};
 use crate::{
@@ -93,8 +93,9 @@ fn factors() -> Arc<ScoreFactors> {
     })
 }
 
-const DRAWN: [Pass; 10] = [
-    Map, Strip, Output, Components, LowRank, FullTexels, LowTexels, DrawMap, DrawStrip, DrawOutput,
+const DRAWN: [Pass; 13] = [
+    Map, Strip, Output, Components, Full, Energy, Partial, LowRank, FullTexels, LowTexels, DrawMap,
+    DrawStrip, DrawOutput,
 ];
 
 /// `first` and everything from the maps and outputs on.
@@ -153,7 +154,8 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
             "P_V",
             |f| f.biases.p_v = Some(bias(1.0)),
             vec![
-                ValueBias, Output, Components, LowRank, FullTexels, LowTexels, DrawOutput,
+                ValueBias, Output, Components, Full, Energy, Partial, LowRank, FullTexels,
+                LowTexels, DrawOutput,
             ],
         ),
         (
@@ -181,7 +183,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
                     sigma: vec![1.0; 8].into(),
                 }));
             },
-            vec![Components, LowRank, LowTexels, DrawOutput],
+            vec![Components, Energy, Partial, LowRank, LowTexels, DrawOutput],
         ),
         (
             "score rank",
@@ -203,7 +205,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
         ),
         (
             "colours",
-            |f| f.map.as_mut().unwrap().colors.table = ColorTable::Viridis,
+            |f| f.map.as_mut().unwrap().colors.table = ColorTable::Diverging,
             vec![DrawMap],
         ),
         (
@@ -271,21 +273,23 @@ fn under_a_score_rank_new_keys_wait_for_their_factors() {
 #[test]
 fn another_layer_and_a_first_frame_make_everything_stale() {
     let after = frame();
-    assert!(
-        Pass::ALL
-            .iter()
-            .all(|&p| Plan::between(None, &after).contains(p))
-    );
+    assert!(Pass::all().all(|p| Plan::between(None, &after).contains(p)));
     let mut layer = (*after.layer).clone();
     layer.id = 8;
     let other = Frame {
         layer: Arc::new(layer),
         ..after.clone()
     };
-    assert!(
-        Pass::ALL
-            .iter()
-            .all(|&p| Plan::between(Some(&after), &other).contains(p))
-    );
+    assert!(Pass::all().all(|p| Plan::between(Some(&after), &other).contains(p)));
     assert!(Plan::between(Some(&after), &after).is_empty());
+}
+
+#[test]
+fn a_pass_stands_in_its_place_and_reads_only_passes_above_it() {
+    for (at, row) in super::TABLE.iter().enumerate() {
+        assert_eq!(row.pass as usize, at, "{:?}", row.pass);
+        for (read, _) in row.reads {
+            assert!((*read as usize) < at, "{:?} reads {read:?}", row.pass);
+        }
+    }
 }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Job, Part, Planner, Work};
-use crate::done::Done;
-use crate::plan::Plan;
+use super::{Job, Planner, RowRange, Steps, row_count};
+use crate::cache_state::{CacheState, Units};
+use crate::passes::{Pass, Plan};
 use crate::sizes::{Allowed, Sizes, StatSizes};
 use crate::{ColorTable, Colors, Frame, MapView, OutputView, Pool, StripView};
 use attnscope_attention::config::{Config, Empty, Reading};
@@ -13,7 +13,7 @@ use attnscope_attention::layer::{Biases, Input, Layer, Output, Tensor};
 use attnscope_scene::{ColorScale, Quantity, Rect};
 
 const COLORS: Colors = Colors {
-    table: ColorTable::Viridis,
+    table: ColorTable::Cividis,
     range: None,
     scale: ColorScale::Linear,
     ground: [0; 3],
@@ -70,7 +70,43 @@ fn frame(heads: usize, seq_len: usize) -> Frame {
     }
 }
 
-fn work(frame: &Frame, done: &Done, budget: u64) -> Work {
+/// What is valid before anything was computed.
+fn nothing(frame: &Frame) -> CacheState {
+    CacheState::new(units(frame))
+}
+
+fn units(frame: &Frame) -> Units {
+    let sizes = Sizes::new(&frame.layer, Allowed::default()).unwrap();
+    let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
+    Units::of(frame, &sizes, &stats)
+}
+
+/// The uploads are made by the passes that read them.
+fn computes(pass: Pass) -> bool {
+    !matches!(pass, Pass::Layer | Pass::Factors | Pass::ScoreBias)
+}
+
+fn stats(head: u32, rows: RowRange) -> Job {
+    Job::rows(Pass::Stats, head, rows)
+}
+
+/// Statistics that leave their scores in the texels of the map.
+fn scores(head: u32, rows: RowRange) -> Job {
+    Job {
+        scores_cached: true,
+        ..stats(head, rows)
+    }
+}
+
+/// A map from these scores.
+fn weights(rows: RowRange) -> Job {
+    Job {
+        scores_cached: true,
+        ..Job::rows(Pass::Map, 0, rows)
+    }
+}
+
+fn work(frame: &Frame, done: &CacheState, budget: u64) -> Steps {
     let sizes = Sizes::new(&frame.layer, Allowed::default()).unwrap();
     let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
     Planner {
@@ -78,42 +114,45 @@ fn work(frame: &Frame, done: &Done, budget: u64) -> Work {
         sizes: &sizes,
         stats: &stats,
         budget,
-        keeps_scores: true,
+        computes,
+        caches_scores: true,
     }
-    .work(done)
+    .steps(done)
 }
 
-fn jobs(work: &Work) -> (Vec<Job>, Vec<Job>) {
+fn jobs(work: &Steps) -> (Vec<Job>, Vec<Job>) {
     let of =
         |steps: &std::collections::VecDeque<super::Step>| steps.iter().map(|s| s.job).collect();
     (of(&work.front), of(&work.back))
 }
 
 /// Notes all of `work` as done.
-fn all_done(frame: &Frame, done: &mut Done, work: &Work) {
-    let len = frame.layer.seq_len as u32;
+fn all_done(frame: &Frame, done: &mut CacheState, work: &Steps) {
     for step in work.front.iter().chain(&work.back) {
-        done.note(step.job, len, len, len);
+        done.record(step.job, row_count(step.job.pass, frame));
     }
 }
 
 #[test]
 fn the_first_picture_waits_for_one_head_only() {
     let frame = frame(3, 16);
-    let (front, back) = jobs(&work(&frame, &Done::nothing(3, 3), u64::MAX));
+    let (front, back) = jobs(&work(&frame, &nothing(&frame), u64::MAX));
     assert_eq!(
         front,
         [
-            Job::Project(Part::Q, 1, (0, 16)),
-            Job::Project(Part::K, 1, (0, 16)),
-            Job::Scores(1, (0, 16)),
-            Job::Weights((0, 16)),
-            Job::DrawMap,
+            Job::rows(Pass::Query, 1, (0, 16)),
+            Job::rows(Pass::Key, 1, (0, 16)),
+            scores(1, (0, 16)),
+            weights((0, 16)),
+            Job::whole(Pass::DrawMap),
         ]
     );
-    assert!(back.contains(&Job::Strip(2, (0, 16))) && back.contains(&Job::Attend(0, (0, 16))));
     assert!(
-        !back.contains(&Job::Stats(1, (0, 16))),
+        back.contains(&Job::rows(Pass::Strip, 2, (0, 16)))
+            && back.contains(&Job::rows(Pass::Output, 0, (0, 16)))
+    );
+    assert!(
+        !back.contains(&stats(1, (0, 16))),
         "the strip uses what the map made"
     );
 }
@@ -127,28 +166,32 @@ fn when_all_is_done_nothing_is_left_until_something_is_stale() {
         bias: None,
     };
     Arc::get_mut(&mut before.layer).unwrap().output = factors;
-    let mut done = Done::nothing(2, 2);
+    let mut done = nothing(&before);
     let all = work(&before, &done, 1000);
     all_done(&before, &mut done, &all);
-    assert_eq!(work(&before, &done, 1000), Work::default());
+    assert_eq!(work(&before, &done, 1000), Steps::default());
 
     let mut colours = before.clone();
-    colours.map.as_mut().unwrap().colors.table = ColorTable::Cividis;
+    colours.map.as_mut().unwrap().colors.table = ColorTable::Diverging;
     let mut after = done.clone();
-    after.forget(Plan::between(Some(&before), &colours));
+    after.invalidate(Plan::between(Some(&before), &colours), units(&colours));
     assert_eq!(
         jobs(&work(&colours, &after, 1000)),
-        (vec![Job::DrawMap], vec![])
+        (vec![Job::whole(Pass::DrawMap)], vec![])
     );
 
     let mut rank = before.clone();
     rank.config.out_rank = Some(1);
     let mut after = done.clone();
-    after.forget(Plan::between(Some(&before), &rank));
+    after.invalidate(Plan::between(Some(&before), &rank), units(&rank));
     assert_eq!(
         jobs(&work(&rank, &after, u64::MAX)),
         (
-            vec![Job::LowRank((0, 16)), Job::LowTexels, Job::DrawOutput],
+            vec![
+                Job::rows(Pass::LowRank, 0, (0, 16)),
+                Job::whole(Pass::LowTexels),
+                Job::whole(Pass::DrawOutput)
+            ],
             vec![]
         ),
         "a drag of the rank draws the outputs at once"
@@ -159,35 +202,34 @@ fn when_all_is_done_nothing_is_left_until_something_is_stale() {
 fn long_work_is_cut_into_steps_of_the_budget() {
     let frame = frame(1, 512);
     let budget = 100_000;
-    let work = work(&frame, &Done::nothing(1, 1), budget);
+    let work = work(&frame, &nothing(&frame), budget);
     let stats: Vec<_> = work
         .front
         .iter()
-        .filter_map(|s| match s.job {
-            Job::Scores(_, rows) => Some((rows, s.cost)),
-            _ => None,
-        })
+        .filter(|s| s.job.pass == Pass::Stats)
+        .map(|s| (s.job.rows, s.cost))
         .collect();
     assert!(stats.len() > 10);
     assert!(stats.iter().all(|(_, cost)| *cost <= budget));
     assert_eq!(stats[stats.len() - 1].0.1, 512);
     // Only the last block makes the statistics whole.
-    let mut done = Done::nothing(1, 1);
-    for job in [Job::Scores, Job::Stats] {
-        done.note(job(0, stats[0].0), 512, 512, 512);
-        assert_eq!(done.stats, [None]);
-        done.note(job(0, stats[stats.len() - 1].0), 512, 512, 512);
-        assert_eq!(done.stats, [Some(0)]);
+    let mut done = nothing(&frame);
+    for job in [scores, super::tests::stats] {
+        done.record(job(0, stats[0].0), 512);
+        assert!(!done.is_valid(Pass::Stats, 0));
+        done.record(job(0, stats[stats.len() - 1].0), 512);
+        assert!(done.is_valid(Pass::Stats, 0));
     }
 }
 
 #[test]
 fn scores_are_left_in_texels_only_where_each_has_one_and_is_made_for_the_statistics() {
-    let jobs_of = |frame: &Frame| jobs(&work(frame, &Done::nothing(2, 2), u64::MAX)).0;
+    let jobs_of = |frame: &Frame| jobs(&work(frame, &nothing(frame), u64::MAX)).0;
     let kept = |frame: &Frame| {
         let jobs = jobs_of(frame);
-        let (scores, weights) = (Job::Scores(1, (0, 160)), Job::Weights((0, 160)));
-        let (stats, map) = (Job::Stats(1, (0, 160)), |j: &Job| matches!(j, Job::Map(_)));
+        let (scores, weights) = (scores(1, (0, 160)), weights((0, 160)));
+        let stats = stats(1, (0, 160));
+        let map = |job: &Job| job.pass == Pass::Map && !job.scores_cached;
         let kept = jobs.contains(&scores) && jobs.contains(&weights);
         let apart = jobs.contains(&stats) && jobs.iter().any(map);
         assert_ne!(kept, apart, "{jobs:?}");
@@ -212,17 +254,17 @@ fn scores_are_left_in_texels_only_where_each_has_one_and_is_made_for_the_statist
     };
     assert!(!kept(&change(part)));
     // Statistics that are there do not hold the scores.
-    let mut done = Done::nothing(2, 2);
-    done.note(Job::Stats(1, (0, 160)), 160, 160, 160);
+    let mut done = nothing(&whole);
+    done.record(stats(1, (0, 160)), 160);
     let front = jobs(&work(&whole, &done, u64::MAX)).0;
-    assert!(front.contains(&Job::Scores(1, (0, 160))), "{front:?}");
+    assert!(front.contains(&scores(1, (0, 160))), "{front:?}");
 }
 
 #[test]
 fn a_map_costs_what_its_rows_see_and_not_what_they_could() {
     let cost = |frame: &Frame| {
-        let work = work(frame, &Done::nothing(1, 1), u64::MAX);
-        let texels = |s: &&super::Step| matches!(s.job, Job::Map(_) | Job::Strip(..));
+        let work = work(frame, &nothing(frame), u64::MAX);
+        let texels = |s: &&super::Step| matches!(s.job.pass, Pass::Map | Pass::Strip);
         let steps = work.front.iter().chain(&work.back).filter(texels);
         steps.map(|s| s.cost).sum::<u64>()
     };
@@ -247,10 +289,11 @@ fn rows_that_see_every_key_are_cut_finer() {
     let visibility = &mut frame.config.visibility;
     (visibility.left, visibility.right, visibility.globals) = (Some(2), Some(2), 101);
     let budget = 100_000;
-    let work = work(&frame, &Done::nothing(1, 1), budget);
+    let work = work(&frame, &nothing(&frame), budget);
     let mut next = 0;
     for step in &work.front {
-        if let Job::Scores(_, (first, end)) = step.job {
+        if step.job.pass == Pass::Stats {
+            let (first, end) = step.job.rows;
             assert_eq!(first, next, "rows are left out or done twice");
             assert!(step.cost <= budget, "{step:?}");
             let most = if first < 101 { 8 } else { 64 };

@@ -4,7 +4,6 @@
 mod cjar;
 pub mod code;
 pub mod facts;
-mod json;
 pub mod keys;
 mod lang;
 mod limits;

@@ -8,7 +8,7 @@ pub const QUOTE_CHARS: usize = 40;
 /// One thing that was ignored, replaced or corrected. The page turns it into a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Warning {
-    /// The link parameter (or JSON path) it is about, at most [`QUOTE_CHARS`] characters.
+    /// The link parameter it is about, at most [`QUOTE_CHARS`] characters.
     pub key: String,
     /// What stood there, at most [`QUOTE_CHARS`] characters.
     pub value: String,
@@ -44,8 +44,6 @@ pub enum Reason {
     NewerVersion,
     /// Longer than any Scene; the rest was not read.
     TooLong,
-    /// Not a JSON object; the default Scene is used.
-    NotJson,
 }
 
 impl Warning {

@@ -9,7 +9,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ResizeObserver};
 
 use super::drawer::Drawer;
 use crate::layout::extent::{Cells, map_pixels, output_pixels};
-use attnscope_engine::EngineError;
+use attnscope_engine::{Engine, EngineError};
 use attnscope_engine_gpu::Slot;
 
 /// The canvases of the page.

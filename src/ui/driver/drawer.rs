@@ -30,7 +30,7 @@ impl Drawer {
         }
     }
 
-    /// Draws `slot` to a canvas from the next [`Drawer::resize`] on.
+    /// Draws `slot` to a canvas from the next [`Engine::resize`] on.
     ///
     /// # Errors
     /// [`EngineError::NoCanvas`] when the canvas gives no WebGPU context.
@@ -62,18 +62,6 @@ impl Drawer {
         }
     }
 
-    /// Gives the picture of `slot` another size.
-    ///
-    /// # Errors
-    /// When the device has no such texture, or cannot draw to the canvas.
-    pub fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
-        match self {
-            Self::Gpu(engine) => engine.resize(slot, width, height)?,
-            Self::Cpu(engine) => engine.resize(slot, width, height),
-        }
-        Ok(())
-    }
-
     fn any(&self) -> &dyn Engine {
         match self {
             Self::Gpu(engine) => &**engine,
@@ -92,6 +80,10 @@ impl Drawer {
 impl Engine for Drawer {
     fn capabilities(&self) -> &Capabilities {
         self.any().capabilities()
+    }
+
+    fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
+        self.any_mut().resize(slot, width, height)
     }
 
     fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {

@@ -15,7 +15,7 @@ use crate::ui::problem::Problem;
 use crate::ui::state::{AppState, EngineState};
 use attnscope_engine::recovery::{Again, Recovery};
 use attnscope_engine::{Engine, EngineError};
-use attnscope_engine_gpu::{GpuEngine, Options};
+use attnscope_engine_gpu::GpuEngine;
 
 /// A browser that has not answered for so long may never do.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -40,7 +40,7 @@ pub fn probe(state: AppState) {
         driver.engines.attempt
     });
     spawn_local(async move {
-        let opened = GpuEngine::new(Options::default()).await;
+        let opened = GpuEngine::new().await;
         if !is_newest(attempt) {
             return;
         }

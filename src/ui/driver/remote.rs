@@ -110,11 +110,6 @@ impl Remote {
         inner.targets.sizes[slot as usize] = (0, 0);
     }
 
-    /// Gives the pictures of `slot` another size from the next `draw` on.
-    pub fn resize(&self, slot: Slot, width: u32, height: u32) {
-        self.inner.borrow_mut().targets.sizes[slot as usize] = (width, height);
-    }
-
     /// How much of the large map is there, of how much, while it is coarse; and whether small maps
     /// are of an older Frame.
     pub fn unfinished(&self) -> (Option<(u32, u32)>, bool) {
@@ -318,6 +313,11 @@ fn put(canvas: &HtmlCanvasElement, picture: &Picture) -> Option<()> {
 impl Engine for Remote {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn resize(&mut self, slot: Slot, width: u32, height: u32) -> Result<(), EngineError> {
+        self.inner.borrow_mut().targets.sizes[slot as usize] = (width, height);
+        Ok(())
     }
 
     fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {

@@ -1,0 +1,109 @@
+//! How the CPU computes each pass of the table in `attnscope-engine`, and q, k and v, which no other
+//! part makes.
+
+use attnscope_attention::layer::Input;
+use attnscope_engine::Part;
+use attnscope_engine::centring::{centred_rows, common_output, common_row};
+use attnscope_engine::passes::Pass;
+use attnscope_engine::steps::{Job, Step};
+
+use super::engine::{CpuEngine, Shown};
+use super::tile::{Matrix, linear};
+
+/// Does a job, or as much of it as the multiply-adds that are left allow; returns whether it is done.
+pub(super) type Compute = fn(&mut CpuEngine, &Shown, Job, &mut i64) -> bool;
+
+/// How the CPU computes `pass`; `None` for what is computed together with the passes that read it:
+/// tensors are used where they are, k', v' and normalisers are made with their rows.
+pub(super) fn function(pass: Pass) -> Option<Compute> {
+    Some(match pass {
+        Pass::Layer
+        | Pass::Factors
+        | Pass::ScoreBias
+        | Pass::KeyBias
+        | Pass::ValueBias
+        | Pass::Stats => return None,
+        Pass::Query | Pass::Key | Pass::Value => CpuEngine::project,
+        Pass::Map => CpuEngine::map,
+        Pass::Strip => CpuEngine::small_map,
+        Pass::Output => CpuEngine::attend,
+        Pass::Components => CpuEngine::components,
+        Pass::Full => CpuEngine::full,
+        Pass::Energy => CpuEngine::energy,
+        Pass::Partial => CpuEngine::partial,
+        Pass::LowRank => CpuEngine::low_rank,
+        Pass::FullTexels | Pass::LowTexels => CpuEngine::output_texels,
+        Pass::DrawMap => CpuEngine::draw_map,
+        Pass::DrawStrip => CpuEngine::draw_strip_later,
+        Pass::DrawOutput => CpuEngine::draw_output,
+    })
+}
+
+/// Whether `pass` has steps on the CPU.
+pub(super) fn computes(pass: Pass) -> bool {
+    function(pass).is_some()
+}
+
+/// What a step that was done whole has cost, where that is not taken off as it is done.
+pub(super) fn taken_after(step: Step) -> i64 {
+    match step.job.pass {
+        Pass::Map | Pass::Strip => 0,
+        _ => step.cost as i64,
+    }
+}
+
+impl CpuEngine {
+    /// Small maps that are done in one go are drawn together.
+    fn draw_strip_later(&mut self, _: &Shown, _: Job, _: &mut i64) -> bool {
+        self.strip_waits = true;
+        true
+    }
+
+    /// Rows of q, k or v of one head. Keys lack what they have in common, which stands behind them.
+    fn project(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
+        let (head, rows) = (job.unit as usize, job.rows);
+        let part = match job.pass {
+            Pass::Query => Part::Q,
+            Pass::Key => Part::K,
+            _ => Part::V,
+        };
+        let layer = &shown.frame.layer;
+        let (len, dim) = (layer.seq_len, layer.head_dim);
+        let to = &mut self.heads[part as usize][head];
+        let given = match &layer.input {
+            Input::Heads { q, k, v } => [q, k, v][part as usize].outer(head).to_vec(),
+            Input::Hidden { x, w_q, w_k, w_v } => {
+                let d = x.data.len() / len;
+                let at = head * dim;
+                if let Some(map) = [w_q, w_k, w_v][part as usize] {
+                    let (common, centred) = &mut self.input;
+                    if common.is_empty() {
+                        *common = common_row(&x.data, d);
+                        *centred = centred_rows(&x.data, common);
+                    }
+                    let moved = common_output(map, common, at..at + dim);
+                    let of = |data| Matrix { data, stride: d };
+                    let w = of(&map.weight.data[at * d..]);
+                    // What the bias adds to keys is the same for all of them.
+                    let bias = (part != Part::K).then_some(&*moved);
+                    let rows = rows.0 as usize..rows.1 as usize;
+                    to.resize(len * dim, 0.0);
+                    linear(of(centred), w, (dim, d), bias, rows.clone(), to);
+                    if part == Part::K && rows.end == len {
+                        to.extend(moved);
+                    }
+                    return true;
+                }
+                let row = |row: &[f32]| row[at..at + dim].to_vec();
+                x.data.chunks_exact(d).flat_map(row).collect()
+            }
+        };
+        *to = given;
+        if part == Part::K {
+            let common = common_row(to, dim);
+            *to = centred_rows(to, &common);
+            to.extend(common);
+        }
+        true
+    }
+}
