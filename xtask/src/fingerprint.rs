@@ -192,7 +192,7 @@ mod tests {
         fs::rename(dir.join("src/a.rs"), dir.join("src/b.rs")).unwrap();
         let third = of(&dir);
         assert_ne!(third, second);
-        fs::write(dir.join("xtask/npm/shorten.mjs"), "shorter").unwrap();
+        fs::write(dir.join("xtask/npm/size.mjs"), "other").unwrap();
         assert_ne!(of(&dir), third, "how the page is put together");
         fs::remove_dir_all(&dir).unwrap();
     }
