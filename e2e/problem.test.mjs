@@ -128,9 +128,9 @@ for (const name of BROWSERS) {
 
     // The page's own code does not come: www/boot.js speaks.
     const BOOT = {
-      'its WebAssembly is missing': { path: /_bg\.wasm$/, fault: { status: 404 }, en: /404/, zh: /未能载入/ },
-      'its WebAssembly is cut short': { path: /_bg\.wasm$/, fault: { cut: 0.5 }, en: /damaged/, zh: /损坏/ },
-      'its script is missing': { path: /attnscope\.js$/, fault: { status: 404 }, en: /could not be loaded/, zh: /未能载入/ },
+      'its WebAssembly is missing': { path: /\.wasm$/, fault: { status: 404 }, en: /404/, zh: /未能载入/ },
+      'its WebAssembly is cut short': { path: /\.wasm$/, fault: { cut: 0.5 }, en: /damaged/, zh: /损坏/ },
+      'its script is missing': { path: /attnscope-\w+\.js$/, fault: { status: 404 }, en: /could not be loaded/, zh: /未能载入/ },
     };
     for (const [what, { path: which, fault, en, zh }] of Object.entries(BOOT)) {
       test(`the page says when ${what}`, async () => {

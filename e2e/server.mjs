@@ -21,17 +21,17 @@ const TYPES = {
  * `server.fault(path)` may return `{ status }` (answer with it), `{ cut: share }` (a whole answer
  * with only that share of the file), `{ abort: share }` (the connection breaks off there),
  * `{ type }` (a wrong content type), `{ body }` (other content, as text or bytes) or nothing. `server.paths` lists what was asked for;
- * `server.headers` are sent with every answer.
+ * `server.headers` are sent with every answer; `server.cacheControl(path)` says how long it may be kept.
  * `cors: false` leaves `Access-Control-Allow-Origin` away, `isolated: false` what a frame in a
  * cross-origin isolated page needs. `mounts` are further folders by the
  * path under `prefix` where they appear.
  */
 export async function serve(root, { prefix = '/', cors = true, isolated = true, mounts = {} } = {}) {
-  const state = { fault: () => null, paths: [], headers: {} };
+  const state = { fault: () => null, cacheControl: () => 'no-store', paths: [], headers: {} };
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
     state.paths.push(path);
-    const headers = { 'Cache-Control': 'no-store', ...state.headers };
+    const headers = { 'Cache-Control': state.cacheControl(path), ...state.headers };
     if (cors) headers['Access-Control-Allow-Origin'] = '*';
     if (isolated) {
       headers['Cross-Origin-Resource-Policy'] ??= 'cross-origin';

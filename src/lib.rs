@@ -5,6 +5,8 @@
 #![deny(unsafe_code)]
 
 pub mod attention;
+#[cfg(target_arch = "wasm32")]
+pub mod build_files;
 pub mod check;
 pub mod data;
 pub mod engine;
