@@ -4,6 +4,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize, resolve, sep } from 'node:path';
 
+import { Link, packed } from './link.mjs';
+
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -24,9 +26,11 @@ const TYPES = {
  * `server.headers` are sent with every answer; `server.cacheControl(path)` says how long it may be kept.
  * `cors: false` leaves `Access-Control-Allow-Origin` away, `isolated: false` what a frame in a
  * cross-origin isolated page needs. `mounts` are further folders by the
- * path under `prefix` where they appear.
+ * path under `prefix` where they appear. `link` is `{ bytesPerSecond, latency }` of a network between
+ * the server and the browser, over which files travel compressed.
  */
-export async function serve(root, { prefix = '/', cors = true, isolated = true, mounts = {} } = {}) {
+export async function serve(root, { prefix = '/', cors = true, isolated = true, mounts = {}, link = null } = {}) {
+  const slow = link && new Link(link);
   const state = { fault: () => null, cacheControl: () => 'no-store', paths: [], headers: {} };
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
@@ -59,6 +63,11 @@ export async function serve(root, { prefix = '/', cors = true, isolated = true, 
     headers['Content-Type'] = fault.type ?? TYPES[extname(file)] ?? 'application/octet-stream';
     const share = fault.cut ?? fault.abort;
     if (fault.body !== undefined) bytes = Buffer.from(fault.body);
+    if (slow) {
+      const { encoding, body } = await packed(file, bytes, request.headers['accept-encoding'] ?? '');
+      if (encoding) headers['Content-Encoding'] = encoding;
+      return slow.send(request, response, headers, body);
+    }
     const sent = share === undefined ? bytes : bytes.subarray(0, Math.floor(bytes.length * share));
     response.writeHead(200, { ...headers, 'Content-Length': fault.abort === undefined ? sent.length : bytes.length });
     if (fault.abort === undefined) response.end(sent);
