@@ -1,5 +1,4 @@
-// A static server for tests: any path prefix, any fault. What users get is served by `cargo xtask
-// serve`, whose own tests are in xtask.
+// A static server for tests: any path prefix, any fault.
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize, resolve, sep } from 'node:path';
