@@ -1,6 +1,8 @@
 // What can go wrong: each time a sentence in the reader's language, controls that stay, no panic.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 
 import { BROWSERS } from './browsers.mjs';
 import { assertComputes, DIST, engine, judge, judgePicture, launch, openPage, problems, ready, show, waitForProblem } from './harness.mjs';
@@ -140,6 +142,18 @@ for (const name of BROWSERS) {
           await waitForProblem(page, words);
           await page.close();
         }
+      });
+    }
+
+    // The Firefox that tests drive lets files load files.
+    if (name === 'chromium') {
+      test('the page says when it is opened as a file', async () => {
+        const page = await browser.newPage();
+        for (const file of ['index', 'check']) {
+          await page.goto(`${pathToFileURL(join(DIST, `${file}.html`)).href}?lang=en`);
+          await waitForProblem(page, /opened as a file.*Serve its folder/);
+        }
+        await page.close();
       });
     }
 

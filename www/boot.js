@@ -115,8 +115,9 @@
   };
 
   const short = (error) => String(error?.message ?? error).slice(0, 200);
-  /** Something did not come: in a sandboxed frame the server's headers are the likeliest cause. */
-  const missing = (what) => new Problem(self.origin === 'null' ? 'SANDBOX' : 'MISSING', what);
+  /** Something did not come: a file may load nothing, and in a sandboxed frame the server's headers are
+   * the likeliest cause. */
+  const missing = (what) => new Problem(location.protocol === 'file:' ? 'FILE' : self.origin === 'null' ? 'SANDBOX' : 'MISSING', what);
 
   /** The module, compiled; each way to fail is told apart. */
   async function compile(url) {
