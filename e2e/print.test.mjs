@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { PNG } from 'pngjs';
 
 import { BROWSERS } from './browsers.mjs';
-import { built, assertComputes, assertQuiet, DIST, judge, launch, openPage, PHONE, readMap, show } from './harness.mjs';
+import { assertComputes, assertQuiet, built, DIST, judge, launch, openPage, PHONE, readMap, show } from './harness.mjs';
 import { colours, lines, middle } from './image.mjs';
 import { print, SCALE } from './paper.mjs';
 import { serve } from './server.mjs';

@@ -17,15 +17,14 @@ const USAGE: &str = "\
 cargo xtask <command>
 
   serve [--no-open] [options of `trunk serve`, such as --port N or --address IP]
-          build the page, serve it (127.0.0.1:8080, or the next free port), open the browser,
-          and build again after a change
+          build the page, serve it at 127.0.0.1:8080 or the next free port, open the browser
   build   build the page into dist/ and weigh it
-  test    formatting, lints, native tests on a Vulkan adapter, release build, size budget,
+  test [lint] [native] [browsers]
+          formatting and lints; native tests on a Vulkan adapter; release build, size budget and
           browser tests in Chromium and Firefox; the last line is the total
   mutants put known errors into the shaders and print by which check each is caught
   bench [chromium] [firefox] [cpu] [--dist FOLDER]
-          time the page, beside the older build in FOLDER if there is one, and print tables;
-          fails when the first map is later than its gate
+          time the page, and the older build in FOLDER; fails when the first map comes late
   soak [chromium] [firefox] [changes [mounts]]
           wear the page out (2,000 Scenes, 200 mounts) and print what it keeps
 ";
@@ -47,7 +46,9 @@ fn run(args: &[String]) -> Result<ExitCode> {
     match (command.as_str(), rest) {
         ("serve", _) => page::serve(sh, rest)?,
         ("build", []) => page::build(sh)?,
-        ("test", []) => return Ok(test::everything(sh)),
+        ("test", _) if rest.iter().all(|part| test::PARTS.contains(&part.as_str())) => {
+            return Ok(test::run(sh, rest));
+        }
         ("mutants", []) => test::mutants(sh)?,
         ("bench", _) => measure(sh, "bench.mjs", rest)?,
         ("soak", _) => measure(sh, "soak.mjs", rest)?,

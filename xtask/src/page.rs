@@ -32,8 +32,7 @@ pub fn weigh(sh: &Shell) -> Result<()> {
     Ok(cmd!(sh, "node xtask/npm/size.mjs dist").run()?)
 }
 
-/// `cargo xtask serve`: trunk builds, serves with the headers of Trunk.toml, and builds again after a
-/// change.
+/// `cargo xtask serve`: trunk builds, serves with the headers of Trunk.toml, and watches the files.
 pub fn serve(sh: &Shell, args: &[String]) -> Result<()> {
     tools::ensure(sh)?;
     let mut serve = cmd!(sh, "trunk serve");

@@ -9,19 +9,26 @@ use xshell::{Cmd, Shell, cmd};
 use crate::totals::{self, Totals};
 use crate::{page, step, system, tools};
 
-/// Goes on after a failure, so that one run shows all of them. Formatting, each lint run and the
-/// page within its budget count as one test each.
-pub fn everything(sh: &Shell) -> ExitCode {
+/// What can be asked for by name.
+pub const PARTS: [&str; 3] = ["lint", "native", "browsers"];
+
+/// These parts, or all of them. Goes on after a failure, so that one run shows all of them.
+/// Formatting, each lint run and the page within its budget count as one test each.
+pub fn run(sh: &Shell, parts: &[String]) -> ExitCode {
+    let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
     let mut total = Totals::default();
-    if total.set_up(&system::ensure(sh)) && total.set_up(&tools::ensure(sh)) {
-        total.check(&formatting(sh));
-        total.check(&lints(sh, &["--workspace", "--all-targets"]));
-        total.check(&lints(
-            sh,
-            &["--lib", "--bins", "--target", "wasm32-unknown-unknown"],
-        ));
-        total += settle(native(sh));
-        if total.set_up(&page::compile(sh)) {
+    let needs_system = wants("native") || wants("browsers");
+    if !needs_system || total.set_up(&system::ensure(sh)) {
+        if wants("lint") {
+            let wasm = ["--lib", "--bins", "--target", "wasm32-unknown-unknown"];
+            total.check(&formatting(sh));
+            total.check(&lints(sh, &["--workspace", "--all-targets"]));
+            total.check(&lints(sh, &wasm));
+        }
+        if wants("native") {
+            total += settle(native(sh));
+        }
+        if wants("browsers") && total.set_up(&page::compile(sh)) {
             // A page above its budget is a failure, and can be tested all the same.
             total.check(&page::weigh(sh));
             total += settle(browsers(sh));

@@ -4,7 +4,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
 use crate::step;
@@ -88,34 +88,22 @@ pub fn ensure(sh: &Shell) -> Result<()> {
     node(sh)?;
     cargo_tool(sh, "trunk", "trunk", TRUNK)?;
     cargo_tool(sh, "wasm-bindgen", "wasm-bindgen-cli", WASM_BINDGEN)?;
-    let version = |sh| said_version(sh, "wasm-opt", WASM_OPT);
-    if version(sh) {
+    if said_version(sh, "wasm-opt", WASM_OPT) {
         return Ok(());
     }
-    npm_packages(
-        sh,
-        "xtask/npm",
-        "wasm-opt makes the WebAssembly module about a third smaller",
-    )
+    let why = "wasm-opt makes the WebAssembly module about a third smaller";
+    npm_packages(sh, "xtask/npm", why)
 }
 
 /// Node, which nothing here can install for the user.
 pub fn node(sh: &Shell) -> Result<()> {
-    let found = cmd!(sh, "node --version")
-        .quiet()
-        .read()
-        .unwrap_or_default();
-    let major = found
-        .trim_start_matches('v')
-        .split('.')
-        .next()
-        .and_then(|text| text.parse::<u32>().ok());
-    if major.is_none_or(|major| major < NODE_MAJOR) {
-        let found = if found.is_empty() { "none" } else { &found };
-        bail!(
-            "Node {NODE_MAJOR} or newer is needed, found {found}: install it from https://nodejs.org"
-        );
-    }
+    let found = cmd!(sh, "node --version").quiet().read();
+    let found = found.as_deref().unwrap_or("none");
+    let major = found.trim_start_matches('v').split('.').next();
+    ensure!(
+        major.is_some_and(|text| text.parse().is_ok_and(|major: u32| major >= NODE_MAJOR)),
+        "Node {NODE_MAJOR} or newer is needed, found {found}: install it from https://nodejs.org"
+    );
     Ok(())
 }
 
