@@ -1,12 +1,42 @@
-// Times the page, per browser and text, and prints a Markdown table. No limits are enforced here:
-// times depend on the machine. `node bench.mjs cpu` times the CPU engine: browsers without WebGPU.
+// Times the page, per browser and text, and prints Markdown tables. Ends with status 1 when a first
+// map comes later than its gate; no test depends on a time.
+//
+//   node bench.mjs [chromium] [firefox] [cpu] [--dist FOLDER]
+//
+// `cpu` times the CPU engine: browsers without WebGPU. `--dist` names an older build (a path from the
+// project's folder), which is measured in the same run, turn by turn, with ratios at the end.
+import { existsSync } from 'node:fs';
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 
 import { BROWSERS } from './browsers.mjs';
-import { DESK, DIST, launch, openPage, ready, show, slider } from './harness.mjs';
+import { DESK, DIST, launch, openPage, ready, ROOT, show, slider } from './harness.mjs';
 import { serve } from './server.mjs';
 
-const CPU = process.argv.includes('cpu');
+const { values: options, positionals } = parseArgs({ options: { dist: { type: 'string' } }, allowPositionals: true });
+const CPU = positionals.includes('cpu');
+const wanted = positionals.filter((word) => word !== 'cpu');
+const stop = (why) => {
+  console.error(why);
+  process.exit(1);
+};
+for (const name of wanted) {
+  if (!BROWSERS.includes(name)) stop(`'${name}' is not one of ${BROWSERS.join(', ')}`);
+}
+/** What is measured: this build, and an older one beside it. */
+const BUILDS = { new: resolve(ROOT, process.env.DIST ?? DIST), ...(options.dist ? { old: resolve(ROOT, options.dist) } : {}) };
+for (const dir of Object.values(BUILDS)) {
+  if (!existsSync(join(dir, 'index.html'))) stop(`there is no build in ${dir}`);
+}
+/** The links over which the first map is timed: how it is reached, and its gate in ms. */
+const LINKS = {
+  'no limit': { gate: 1_500 },
+  '10 Mbit/s, 40 ms': { gate: 2_500, link: { bytesPerSecond: 10e6 / 8, latency: 40 } },
+};
+const STARTS = 5;
+/** Drags of each kind: a ratio of two needs more than one of each. */
+const ROUNDS = options.dist ? 3 : 1;
 /** A source by the words in which the table names it. */
 const TEXTS = {
   'sentence (24)': 'sentence.1',
@@ -28,11 +58,16 @@ const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
 const percentile = (numbers, share) => sorted(numbers)[Math.max(0, Math.ceil(share * numbers.length) - 1)];
 const ms = (number) => (number === undefined || number === null ? '–' : number.toFixed(number < 10 ? 1 : 0));
 
-/** Milliseconds from navigation to the first map, in a page that nothing was loaded in before: the median of three. */
-async function firstMap(browser, url) {
-  const times = [];
-  for (let run = 0; run < 3; run++) times.push(await firstMapOnce(browser, url));
-  return percentile(times, 0.5);
+/**
+ * Milliseconds from navigation to the first map, in a page that nothing was loaded in before: per
+ * build the median of some starts, each build's beside the other's.
+ */
+async function firstMaps(browser, urls, starts) {
+  const times = Object.fromEntries(Object.keys(urls).map((build) => [build, []]));
+  for (let run = 0; run < starts; run++) {
+    for (const [build, url] of Object.entries(urls)) times[build].push(await firstMapOnce(browser, url));
+  }
+  return Object.fromEntries(Object.entries(times).map(([build, all]) => [build, percentile(all, 0.5)]));
 }
 
 async function firstMapOnce(browser, url) {
@@ -131,13 +166,37 @@ async function printMaps(name, page) {
   console.log(`\nA plain loop of 8 million dependent multiply-adds took ${(await plainLoop(page)).toFixed(1)} ms at best.\n`);
 }
 
-const wanted = process.argv.slice(2).filter((word) => word !== 'cpu');
-for (const name of wanted) {
-  if (!BROWSERS.includes(name)) {
-    console.error(`'${name}' is not one of ${BROWSERS.join(', ')}`);
-    process.exit(1);
+/** Drags of each parameter in each build, turn by turn: latencies, GPU times, long tasks. */
+async function drags(pages, source) {
+  const results = Object.fromEntries(Object.keys(pages).map((build) => [build, {}]));
+  for (const [key, choices] of Object.entries(DRAGS)) {
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [build, page] of Object.entries(pages)) {
+        await page.bringToFront();
+        await show(page, `v=1&src=${source}&${choices}`);
+        const { latencies, gpu, long } = await drag(page, key);
+        const all = (results[build][key] ??= { latencies: [], gpu: [], long: long && [] });
+        all.latencies.push(...latencies);
+        all.gpu.push(...gpu);
+        all.long?.push(...long);
+      }
+    }
   }
+  return results;
 }
+
+/** One row of the table of drags. */
+function row(title, first, results) {
+  const all = Object.values(results);
+  const cells = all.map(({ latencies }) => `${ms(percentile(latencies, 0.5))} / ${ms(percentile(latencies, 0.95))}`);
+  const gpu = all.flatMap((result) => result.gpu);
+  const frames = all.reduce((sum, { latencies }) => sum + latencies.length, 0);
+  const long = all.flatMap((result) => (result.long ? [0, ...result.long] : []));
+  const longest = long.length > 0 ? (Math.max(...long) === 0 ? '< 50' : ms(Math.max(...long))) : '–';
+  const device = `${CPU ? `${ms(percentile(gpu, 0))} / ` : ''}${ms(percentile(gpu, 0.5))}`;
+  return `| ${title} | ${ms(first)} | ${cells.join(' | ')} | ${device} | ${frames} | ${longest} |`;
+}
+
 const processors = cpus();
 console.log(`
 Machine: ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, load ${loadavg()[0].toFixed(1)} before the start
@@ -149,41 +208,65 @@ const header = () => {
 };
 if (!CPU) header();
 const adapters = [];
-const server = await serve(process.env.DIST ?? DIST);
+const ratios = [];
+const gates = [];
+/** By link and build. */
+const servers = {};
+for (const [words, { link }] of Object.entries(LINKS)) {
+  servers[words] = {};
+  for (const [build, dir] of Object.entries(BUILDS)) servers[words][build] = await serve(dir, { link });
+}
+/** The same place of each build. */
+const urls = (words, rest = '') => Object.fromEntries(Object.entries(servers[words]).map(([build, { url }]) => [build, url + rest]));
 for (const name of wanted.length > 0 ? wanted : BROWSERS) {
   const browser = await launch(name, { gpu: !CPU });
   try {
     const version = await browser.version();
-    const page = await openPage(browser, server.url, { viewport: DESK });
-    const { adapter } = await ready(page);
-    adapters.push(`${version}: ${adapter}`);
-    // What the page does when it is at rest must not be timed with another one's start.
-    await page.evaluate(() => window.attnscope.settled());
+    const pages = {};
+    for (const [build, url] of Object.entries(urls('no limit'))) {
+      pages[build] = await openPage(browser, url, { viewport: DESK });
+      const { adapter } = await ready(pages[build]);
+      if (build === 'new') adapters.push(`${version}: ${adapter}`);
+      // What the page does when it is at rest must not be timed with another one's start.
+      await pages[build].evaluate(() => window.attnscope.settled());
+    }
     if (CPU) {
-      await printMaps(name, page);
+      await printMaps(name, pages.new);
       header();
     }
     for (const [text, source] of Object.entries(TEXTS)) {
-      const first = await firstMap(browser, `${server.url}#v=1&src=${source}`);
-      const cells = [];
-      const gpu = [];
-      const long = [];
-      let frames = 0;
-      for (const [key, choices] of Object.entries(DRAGS)) {
-        await show(page, `v=1&src=${source}&${choices}`);
-        const result = await drag(page, key);
-        cells.push(`${ms(percentile(result.latencies, 0.5))} / ${ms(percentile(result.latencies, 0.95))}`);
-        frames += result.latencies.length;
-        gpu.push(...result.gpu);
-        if (result.long) long.push(0, ...result.long);
+      const first = await firstMaps(browser, urls('no limit', `#v=1&src=${source}`), 3);
+      const results = await drags(pages, source);
+      for (const build of Object.keys(BUILDS)) {
+        const title = `${name} | ${text}${options.dist ? `, ${build}` : ''}`;
+        console.log(row(title, first[build], results[build]));
       }
-      const longest = long.length > 0 ? (Math.max(...long) === 0 ? '< 50' : ms(Math.max(...long))) : '–';
-      const device = `${CPU ? `${ms(percentile(gpu, 0))} / ` : ''}${ms(percentile(gpu, 0.5))}`;
-      console.log(`| ${name} | ${text} | ${ms(first)} | ${cells.join(' | ')} | ${device} | ${frames} | ${longest} |`);
+      if (options.dist) {
+        const p95 = (build, key) => percentile(results[build][key].latencies, 0.95);
+        const pairs = [[first.new, first.old], ...Object.keys(DRAGS).map((key) => [p95('new', key), p95('old', key)])];
+        ratios.push(`| ${name} | ${text} | ${pairs.map(([now, then]) => (now / then).toFixed(2)).join(' | ')} |`);
+      }
+    }
+    if (CPU) continue;
+    for (const [words, { gate, link }] of Object.entries(LINKS)) {
+      // Once without a watch: the server compresses what it has not sent yet.
+      if (link) await firstMaps(browser, urls(words), 1);
+      const first = await firstMaps(browser, urls(words), STARTS);
+      const before = options.dist ? `${ms(first.old)} | ${(first.new / first.old).toFixed(2)} | ` : '';
+      gates.push({ holds: first.new <= gate, row: `| ${name} | ${words} | ${ms(first.new)} | ${before}${gate} | ${first.new <= gate ? 'yes' : '**no**'} |` });
     }
   } finally {
     await browser.close();
   }
 }
-await server.close();
+for (const server of Object.values(servers).flatMap((all) => Object.values(all))) await server.close();
+if (options.dist) {
+  console.log(`\n| new / old | text (L) | first map | drag w p95 | drag s p95 | drag r p95 |\n|---|---|---|---|---|---|\n${ratios.join('\n')}`);
+}
+if (gates.length > 0) {
+  const before = options.dist ? ['old | new / old | ', '---|---|'] : ['', ''];
+  console.log(`\nFirst map of the page as it opens, median of ${STARTS} starts, each with nothing in any cache; over the slow link files are\ncompressed (brotli, else gzip).\n`);
+  console.log(`| browser | link | first map | ${before[0]}gate | holds |\n|---|---|---|${before[1]}---|---|\n${gates.map((gate) => gate.row).join('\n')}`);
+}
 console.log(`\n${adapters.join('\n')}`);
+if (!gates.every((gate) => gate.holds)) process.exitCode = 1;

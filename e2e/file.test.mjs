@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertGoesOn, DIST, judge, launch, openPage, problems, readMap, ready, slider, waitForProblem } from './harness.mjs';
+import { assertGoesOn, built, DIST, judge, launch, openPage, problems, readMap, ready, slider, waitForProblem } from './harness.mjs';
 import { serve } from './server.mjs';
 
 const FRAGMENT = 'v=1&src=sentence.1&m=window&w=3&head=8';
@@ -17,7 +17,7 @@ const watch = () => {
   addEventListener('unhandledrejection', (event) => window.rejections.push(String(event.reason)));
 };
 
-const file = (name) => readFileSync(join(DIST, 'data/minilm', `${name}.safetensors`));
+const file = (name) => readFileSync(join(DIST, built('data'), 'minilm', `${name}.safetensors`));
 
 /** Kinds of damage: what the server sends for a file, and a file of the same kind of another layer. */
 const DAMAGES = {

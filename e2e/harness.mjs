@@ -1,7 +1,7 @@
 // Opens the built page in a real browser and talks to `window.attnscope`.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,12 @@ export const ROOT = dirname(here);
 export const DIST = join(ROOT, 'dist');
 export const OUT = join(here, 'out');
 mkdirSync(OUT, { recursive: true });
+
+/** The name, with its hash, of the file or folder that the build calls `name`: `boot.js`, `data`. */
+export function built(name) {
+  if (name === 'data') return `data/${readdirSync(join(DIST, name))[0]}`;
+  return readdirSync(DIST).find((file) => file.replace(/-[0-9a-f]{10}(?=\.)/, '') === name);
+}
 
 export const DESK = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844, hasTouch: true };

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { PNG } from 'pngjs';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertComputes, assertQuiet, DIST, judge, launch, openPage, PHONE, readMap, show } from './harness.mjs';
+import { assertComputes, assertQuiet, built, DIST, judge, launch, openPage, PHONE, readMap, show } from './harness.mjs';
 import { colours, lines, middle } from './image.mjs';
 import { print, SCALE } from './paper.mjs';
 import { serve } from './server.mjs';
@@ -175,7 +175,7 @@ for (const name of BROWSERS) {
     const server = await serve(DIST);
     const browser = await launch(name);
     const fragment = 'v=1&m=window&w=3&show=window';
-    const page = await openPage(browser, new URL('boot.js', server.url).href);
+    const page = await openPage(browser, new URL(built('boot.js'), server.url).href);
     await page.evaluate((src) => {
       document.body.innerHTML = `<iframe sandbox="allow-scripts" style="border:0;width:660px;height:560px" src="${src}"></iframe>`;
     }, `${server.url}embed.html#${fragment}`);

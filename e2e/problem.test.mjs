@@ -1,6 +1,8 @@
 // What can go wrong: each time a sentence in the reader's language, controls that stay, no panic.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 
 import { BROWSERS } from './browsers.mjs';
 import { assertComputes, DIST, engine, judge, judgePicture, launch, openPage, problems, ready, show, waitForProblem } from './harness.mjs';
@@ -128,9 +130,9 @@ for (const name of BROWSERS) {
 
     // The page's own code does not come: www/boot.js speaks.
     const BOOT = {
-      'its WebAssembly is missing': { path: /_bg\.wasm$/, fault: { status: 404 }, en: /404/, zh: /未能载入/ },
-      'its WebAssembly is cut short': { path: /_bg\.wasm$/, fault: { cut: 0.5 }, en: /damaged/, zh: /损坏/ },
-      'its script is missing': { path: /attnscope\.js$/, fault: { status: 404 }, en: /could not be loaded/, zh: /未能载入/ },
+      'its WebAssembly is missing': { path: /\.wasm$/, fault: { status: 404 }, en: /404/, zh: /未能载入/ },
+      'its WebAssembly is cut short': { path: /\.wasm$/, fault: { cut: 0.5 }, en: /damaged/, zh: /损坏/ },
+      'its script is missing': { path: /attnscope-\w+\.js$/, fault: { status: 404 }, en: /could not be loaded/, zh: /未能载入/ },
     };
     for (const [what, { path: which, fault, en, zh }] of Object.entries(BOOT)) {
       test(`the page says when ${what}`, async () => {
@@ -140,6 +142,18 @@ for (const name of BROWSERS) {
           await waitForProblem(page, words);
           await page.close();
         }
+      });
+    }
+
+    // The Firefox that tests drive lets files load files.
+    if (name === 'chromium') {
+      test('the page says when it is opened as a file', async () => {
+        const page = await browser.newPage();
+        for (const file of ['index', 'check']) {
+          await page.goto(`${pathToFileURL(join(DIST, `${file}.html`)).href}?lang=en`);
+          await waitForProblem(page, /opened as a file.*Serve its folder/);
+        }
+        await page.close();
       });
     }
 

@@ -1,8 +1,9 @@
-// A static server for tests: any path prefix, any fault. What users get is served by `cargo xtask
-// serve`, whose own tests are in xtask.
+// A static server for tests: any path prefix, any fault.
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize, resolve, sep } from 'node:path';
+
+import { Link, packed } from './link.mjs';
 
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
@@ -21,17 +22,19 @@ const TYPES = {
  * `server.fault(path)` may return `{ status }` (answer with it), `{ cut: share }` (a whole answer
  * with only that share of the file), `{ abort: share }` (the connection breaks off there),
  * `{ type }` (a wrong content type), `{ body }` (other content, as text or bytes) or nothing. `server.paths` lists what was asked for;
- * `server.headers` are sent with every answer.
+ * `server.headers` are sent with every answer; `server.cacheControl(path)` says how long it may be kept.
  * `cors: false` leaves `Access-Control-Allow-Origin` away, `isolated: false` what a frame in a
  * cross-origin isolated page needs. `mounts` are further folders by the
- * path under `prefix` where they appear.
+ * path under `prefix` where they appear. `link` is `{ bytesPerSecond, latency }` of a network between
+ * the server and the browser, over which files travel compressed.
  */
-export async function serve(root, { prefix = '/', cors = true, isolated = true, mounts = {} } = {}) {
-  const state = { fault: () => null, paths: [], headers: {} };
+export async function serve(root, { prefix = '/', cors = true, isolated = true, mounts = {}, link = null } = {}) {
+  const slow = link && new Link(link);
+  const state = { fault: () => null, cacheControl: () => 'no-store', paths: [], headers: {} };
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
     state.paths.push(path);
-    const headers = { 'Cache-Control': 'no-store', ...state.headers };
+    const headers = { 'Cache-Control': state.cacheControl(path), ...state.headers };
     if (cors) headers['Access-Control-Allow-Origin'] = '*';
     if (isolated) {
       headers['Cross-Origin-Resource-Policy'] ??= 'cross-origin';
@@ -59,6 +62,11 @@ export async function serve(root, { prefix = '/', cors = true, isolated = true, 
     headers['Content-Type'] = fault.type ?? TYPES[extname(file)] ?? 'application/octet-stream';
     const share = fault.cut ?? fault.abort;
     if (fault.body !== undefined) bytes = Buffer.from(fault.body);
+    if (slow) {
+      const { encoding, body } = await packed(file, bytes, request.headers['accept-encoding'] ?? '');
+      if (encoding) headers['Content-Encoding'] = encoding;
+      return slow.send(request, response, headers, body);
+    }
     const sent = share === undefined ? bytes : bytes.subarray(0, Math.floor(bytes.length * share));
     response.writeHead(200, { ...headers, 'Content-Length': fault.abort === undefined ? sent.length : bytes.length });
     if (fault.abort === undefined) response.end(sent);

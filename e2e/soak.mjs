@@ -2,7 +2,7 @@
 // the embed. `node soak.mjs [browser …]` prints a table; the short form of it is a test.
 import { BROWSERS } from './browsers.mjs';
 import { random } from './fragments.mjs';
-import { DESK, DIST, launch, openPage, ready } from './harness.mjs';
+import { built, DESK, DIST, launch, openPage, ready } from './harness.mjs';
 import { serve } from './server.mjs';
 
 /** Runs in the page before anything of it does: counts buffers, finds the memory, hears errors. */
@@ -113,7 +113,7 @@ export async function wear(browser, url, changes) {
 
 /** `mounts` embeds come and go, one after the other, in one host page; the heap of the host. */
 export async function mounts(browser, url, count) {
-  const page = await openPage(browser, new URL('boot.js', url).href, { before: watch });
+  const page = await openPage(browser, new URL(built('boot.js'), url).href, { before: watch });
   const session = browser.soakChromium ? await page.createCDPSession() : null;
   const heap = async () => {
     await session?.send('HeapProfiler.collectGarbage');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { BROWSERS } from './browsers.mjs';
-import { assertQuiet, DIST, launch, openPage, openReady, OUT, PHONE, problems, ready, ROOT, waitForProblem } from './harness.mjs';
+import { assertQuiet, built, DIST, launch, openPage, openReady, OUT, PHONE, problems, ready, ROOT, waitForProblem } from './harness.mjs';
 import { serve } from './server.mjs';
 
 /** Every language file: its name in links, and what it says of itself. */
@@ -24,7 +24,7 @@ const TOKENS = [
 /** The shipped layer with other tokens. */
 function folderOf(tokens) {
   const folder = mkdtempSync(join(tmpdir(), 'attnscope-words-'));
-  cpSync(join(DIST, 'data', 'minilm'), folder, { recursive: true });
+  cpSync(join(DIST, built('data'), 'minilm'), folder, { recursive: true });
   for (const name of ['first.safetensors', 'sentence.x1.safetensors']) {
     const bytes = readFileSync(join(folder, name));
     const length = Number(bytes.readBigUInt64LE(0));
@@ -132,7 +132,7 @@ for (const name of BROWSERS) {
 
     test('tokens of every script stand beside the map, isolated and within their room', async () => {
       const folder = folderOf(TOKENS);
-      const other = await serve(DIST, { mounts: { 'data/minilm': folder } });
+      const other = await serve(DIST, { mounts: { [`${built('data')}/minilm`]: folder } });
       try {
         for (const viewport of [undefined, PHONE]) {
           const page = await openReady(browser, other.url, { lang: 'en', viewport });
@@ -174,7 +174,7 @@ for (const name of BROWSERS) {
     });
 
     test('without its code the page still speaks the language that was asked for', async () => {
-      server.fault = (path) => (path.endsWith('_bg.wasm') ? { status: 404 } : null);
+      server.fault = (path) => (path.endsWith('.wasm') ? { status: 404 } : null);
       for (const { code, tag, words } of LANGUAGES) {
         const page = await openPage(browser, `${server.url}?lang=${tag}#v=1&lang=auto`);
         const sentence = words.start.MISSING.split('{what}')[0];

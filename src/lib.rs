@@ -4,6 +4,8 @@
 //! `attention` and are pure. See ARCHITECTURE.md.
 #![deny(unsafe_code)]
 
+#[cfg(target_arch = "wasm32")]
+pub mod build_files;
 pub mod check;
 pub mod layout;
 #[cfg(target_arch = "wasm32")]

@@ -8,6 +8,11 @@
   /** Which module this page runs. */
   const MODULE = document.currentScript.dataset.module ?? 'attnscope';
 
+  /** Plain name → name of the files of this build, put here by the build (build/hash.mjs). A page that
+   * was opened before a deploy goes on with the files that it was built with. */
+  const FILES = {};
+  const address = (name) => new URL(FILES[name] ?? name, HERE).href;
+
   /** A module with one vector instruction: the page's own module has many (Safari before 16.4 has none). */
   const SIMD = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
 
@@ -110,8 +115,9 @@
   };
 
   const short = (error) => String(error?.message ?? error).slice(0, 200);
-  /** Something did not come: in a sandboxed frame the server's headers are the likeliest cause. */
-  const missing = (what) => new Problem(self.origin === 'null' ? 'SANDBOX' : 'MISSING', what);
+  /** Something did not come: a file may load nothing, and in a sandboxed frame the server's headers are
+   * the likeliest cause. */
+  const missing = (what) => new Problem(location.protocol === 'file:' ? 'FILE' : self.origin === 'null' ? 'SANDBOX' : 'MISSING', what);
 
   /** The module, compiled; each way to fail is told apart. */
   async function compile(url) {
@@ -121,7 +127,7 @@
     } catch (error) {
       throw missing(short(error));
     }
-    if (!answer.ok) throw new Problem('MISSING', `${url.pathname.split('/').pop()}: ${answer.status}`);
+    if (!answer.ok) throw new Problem('MISSING', `${url.split('/').pop()}: ${answer.status}`);
     try {
       // A wrong type only costs the streaming: the bytes are compiled all the same.
       const streaming = answer.headers.get('Content-Type')?.startsWith('application/wasm');
@@ -145,12 +151,12 @@
     // adapter for its name (each adapter can be used for one device only, and the page makes its own).
     // Whatever a broken or blocked browser does here, the page goes on without it.
     globalThis.attnscopeAdapter = (async () => navigator.gpu?.requestAdapter())().catch(() => null);
-    const script = new URL(`./${MODULE}.js`, HERE).href;
+    globalThis.attnscopeFile = address;
     const [glue, module] = await Promise.all([
-      import(script).catch((error) => {
+      import(address(`${MODULE}.js`)).catch((error) => {
         throw missing(short(error));
       }),
-      compile(new URL(`./${MODULE}_bg.wasm`, HERE)),
+      compile(address(`${MODULE}_bg.wasm`)),
     ]);
     // The worker starts from the same compiled module: it is neither fetched nor compiled again.
     // It must be a classic worker, made from a blob whose text uses import(): in a sandboxed frame

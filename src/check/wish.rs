@@ -8,6 +8,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, Response, Url};
 
+use crate::build_files;
 use attnscope_data::case::Case;
 use attnscope_data::minilm;
 use attnscope_data::safetensors::{ReadError, Tensors};
@@ -93,9 +94,9 @@ pub async fn parse(name: &str, bytes: &[u8]) -> Result<Case, ReadError> {
             return case;
         }
         for path in missing {
-            let bytes = fetch(&format!("./data/{path}"))
-                .await
-                .map_err(|why| ReadError::Content(format!("{path}: {why}")))?;
+            let named = |why| ReadError::Content(format!("{path}: {why}"));
+            let address = build_files::data(&path).map_err(|why| named(words_of(why)))?;
+            let bytes = fetch(&address).await.map_err(named)?;
             files.insert(path, bytes);
         }
     }

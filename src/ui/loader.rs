@@ -22,9 +22,6 @@ use attnscope_data::minilm::{self, Hidden, Weights};
 use attnscope_data::synthetic;
 use attnscope_scene::{Mechanism, Scale, Scene, Source};
 
-/// Folder of the layer data, beside the page.
-const FOLDER: &str = "data";
-
 /// A file that was fetched: name and bytes.
 type File = (String, Rc<Blob>);
 

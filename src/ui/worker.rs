@@ -22,6 +22,7 @@ use web_sys::{Blob as JsBlob, BlobPropertyBag, MessageEvent, Url};
 
 use self::message::{post, read};
 use super::calc::{Answer, Ask, Blob, Calculator, KEPT_LAYERS};
+use crate::build_files;
 use attnscope_engine::recovery::Restarts;
 
 pub use self::message::{answer_with, serve};
@@ -329,13 +330,11 @@ impl Client {
             if module.is_undefined() {
                 return Err("the module was not handed over".into());
             }
-            ("attnscope.js".to_owned(), module)
+            ("attnscope", module)
         } else {
-            (format!("{name}.js"), JsValue::UNDEFINED)
+            (name, JsValue::UNDEFINED)
         };
-        let document = leptos::prelude::document();
-        let base = document.base_uri()?.unwrap_or_default();
-        let glue = Url::new_with_base(&glue, &base)?.href();
+        let glue = build_files::address(&format!("{glue}.js"))?;
         // A blob, because in a sandboxed frame no script of any address is of the same origin; a
         // classic worker with import(), because there Chromium fails module workers from blobs. A
         // failed import is thrown again where the page hears of it. Of a worker that is ended from

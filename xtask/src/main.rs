@@ -1,75 +1,74 @@
 //! The project's commands: `cargo xtask serve | build | test | mutants | bench | soak`.
 //!
-//! Every step says what it does and why, is skipped when it is done already, and when it fails
-//! names the command to run by hand.
+//! Each sets up what it needs, prints the commands that it runs, and skips what is done already.
 
-mod bench;
-mod browsers;
-mod build;
-mod counts;
-mod files;
-mod fingerprint;
-mod mutants;
-mod run;
-mod say;
-mod serve;
-mod server;
-mod soak;
+mod page;
 mod system;
 mod test;
 mod tools;
+mod totals;
 
 use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use xshell::{Shell, cmd};
 
 const USAGE: &str = "\
 cargo xtask <command>
 
-  serve [--no-open] [--port N] [--host ADDRESS]
-          set up what is missing, build the page, serve it and open the browser
-          (127.0.0.1:8080, or the next free port)
-  build   set up what is missing and build the page into dist/
-  test    formatting, lints, native tests on a Vulkan adapter, release build, size budget,
+  serve [--no-open] [options of `trunk serve`, such as --port N or --address IP]
+          build the page, serve it at 127.0.0.1:8080 or the next free port, open the browser
+  build   build the page into dist/ and weigh it
+  test [lint] [native] [browsers]
+          formatting and lints; native tests on a Vulkan adapter; release build, size budget and
           browser tests in Chromium and Firefox; the last line is the total
   mutants put known errors into the shaders and print by which check each is caught
-  bench   time the page in Chromium and Firefox and print a table
-  soak    wear the page out (2,000 Scenes, 200 mounts) and print what it keeps
+  bench [chromium] [firefox] [cpu] [--dist FOLDER]
+          time the page, and the older build in FOLDER; fails when the first map comes late
+  soak [chromium] [firefox] [changes [mounts]]
+          wear the page out (2,000 Scenes, 200 mounts) and print what it keeps
 ";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let rest = args.get(1..).unwrap_or_default();
-    let outcome = match args.first().map(String::as_str) {
-        Some("serve") => serve::main(rest),
-        Some("build") => no_arguments(rest).and_then(|()| build::main()),
-        Some("test") => no_arguments(rest).and_then(|()| test::main()),
-        Some("mutants") => no_arguments(rest).and_then(|()| mutants::main()),
-        Some("bench") => bench::main(rest),
-        Some("soak") => soak::main(rest),
-        Some("help" | "--help" | "-h") | None => {
-            print!("{USAGE}");
-            Ok(())
-        }
-        Some(other) => Err(say::Failure::new(
-            format!("there is no command '{other}'"),
-            "cargo xtask help",
-        )),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.print();
-            ExitCode::FAILURE
-        }
-    }
+    run(&args).unwrap_or_else(|why| {
+        eprintln!("\nfailed: {why:#}");
+        ExitCode::FAILURE
+    })
 }
 
-/// Refuses arguments where none are understood, so that a typing error is not ignored.
-fn no_arguments(rest: &[String]) -> say::Outcome {
-    match rest.first() {
-        None => Ok(()),
-        Some(odd) => Err(say::Failure::new(
-            format!("'{odd}' is not understood here"),
-            "cargo xtask help",
-        )),
+fn run(args: &[String]) -> Result<ExitCode> {
+    let sh = &tools::shell()?;
+    let Some((command, rest)) = args.split_first() else {
+        print!("{USAGE}");
+        return Ok(ExitCode::SUCCESS);
+    };
+    match (command.as_str(), rest) {
+        ("serve", _) => page::serve(sh, rest)?,
+        ("build", []) => page::build(sh)?,
+        ("test", _) if rest.iter().all(|part| test::PARTS.contains(&part.as_str())) => {
+            return Ok(test::run(sh, rest));
+        }
+        ("mutants", []) => test::mutants(sh)?,
+        ("bench", _) => measure(sh, "bench.mjs", rest)?,
+        ("soak", _) => measure(sh, "soak.mjs", rest)?,
+        ("help" | "--help" | "-h", _) => print!("{USAGE}"),
+        ("build" | "test" | "mutants", [odd, ..]) => bail!("{command} takes no '{odd}'\n\n{USAGE}"),
+        _ => bail!("there is no command '{command}'\n\n{USAGE}"),
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the page and runs a script of `e2e/` that measures it.
+fn measure(sh: &Shell, script: &str, args: &[String]) -> Result<()> {
+    system::ensure(sh)?;
+    page::build(sh)?;
+    test::prepare_browsers(sh)?;
+    let _e2e = sh.push_dir("e2e");
+    Ok(cmd!(sh, "node {script} {args...}").run()?)
+}
+
+/// Announces a step and why it is needed.
+fn step(title: &str, why: &str) {
+    println!("▸ {title}\n  {why}");
 }

@@ -1,139 +1,115 @@
 //! What the tests need from the system: two browsers, a Vulkan driver, a reader of PDF, a font.
 
+use std::env;
 use std::path::Path;
 
-use crate::browsers;
-use crate::run::Run;
-use crate::say::{self, Failure, Outcome};
+use anyhow::{Result, ensure};
+use xshell::{Shell, cmd};
 
-/// One thing that must be on the machine.
-struct Need {
-    /// Debian's package.
-    package: &'static str,
-    /// In words, for machines without apt.
-    words: &'static str,
-    /// Whether it is there.
-    there: fn() -> bool,
-}
+use crate::{step, tools};
 
-const NEEDS: &[Need] = &[
-    Need {
-        package: "chromium",
-        words: "Chromium or Chrome (or its path in ATTNSCOPE_CHROMIUM)",
-        there: || browsers::found("chromium"),
-    },
-    Need {
-        package: "firefox-esr",
-        words: "Firefox 150 or newer (or its path in ATTNSCOPE_FIREFOX)",
-        there: || browsers::found("firefox"),
-    },
-    Need {
-        package: "mesa-vulkan-drivers",
-        words: "a Vulkan driver (Mesa's lavapipe will do)",
-        there: vulkan_driver,
-    },
-    Need {
-        package: "libvulkan1",
-        words: "the Vulkan loader (libvulkan.so.1)",
-        there: vulkan_loader,
-    },
-    Need {
-        package: "poppler-utils",
-        words: "poppler's pdftoppm and pdftotext",
-        there: || {
-            ["pdftoppm", "pdftotext"]
-                .iter()
-                .all(|name| crate::files::on_path(name).is_some())
-        },
-    },
-    Need {
-        package: "fonts-noto-cjk",
-        words: "a font with Chinese characters",
-        there: chinese_font,
-    },
+/// Debian's package, and words for machines without apt.
+type Need = (&'static str, &'static str);
+
+const NEEDS: [Need; 6] = [
+    (
+        "chromium",
+        "Chromium or Chrome (or its path in ATTNSCOPE_CHROMIUM)",
+    ),
+    (
+        "firefox-esr",
+        "Firefox 150 or newer (or its path in ATTNSCOPE_FIREFOX)",
+    ),
+    (
+        "mesa-vulkan-drivers",
+        "a Vulkan driver (Mesa's lavapipe will do)",
+    ),
+    ("libvulkan1", "the Vulkan loader (libvulkan.so.1)"),
+    ("poppler-utils", "poppler's pdftoppm and pdftotext"),
+    ("fonts-noto-cjk", "a font with Chinese characters"),
 ];
 
+/// Whether what a package brings is there, wherever it comes from.
+fn is_there(sh: &Shell, package: &str) -> bool {
+    let linux = cfg!(target_os = "linux");
+    match package {
+        "chromium" => says(sh, "node", &["e2e/browsers.mjs", "chromium"]),
+        "firefox-esr" => says(sh, "node", &["e2e/browsers.mjs", "firefox"]),
+        // Only Linux finds drivers through folders; elsewhere the native tests say what is missing.
+        "mesa-vulkan-drivers" => !linux || vulkan_driver(),
+        "libvulkan1" => !linux || vulkan_loader(sh),
+        "poppler-utils" => ["pdftoppm", "pdftotext"]
+            .iter()
+            .all(|name| tools::find(sh, name).is_some()),
+        _ => !linux || says(sh, "fc-list", &[":lang=zh-cn", "family"]),
+    }
+}
+
+fn missing(sh: &Shell) -> Vec<Need> {
+    let mut needs = NEEDS.to_vec();
+    needs.retain(|(package, _)| !is_there(sh, package));
+    needs
+}
+
 /// Installs what is missing on Debian as root; elsewhere lists it and stops.
-///
-/// # Errors
-/// When something is missing and is not installed here.
-pub fn ensure() -> Outcome {
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !(need.there)()).collect();
-    if missing.is_empty() {
-        say::done("Chromium, Firefox, Vulkan driver, reader of PDF, font");
+pub fn ensure(sh: &Shell) -> Result<()> {
+    tools::node(sh)?;
+    let needs = missing(sh);
+    if needs.is_empty() {
         return Ok(());
     }
-    let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
-    let by_hand = format!("apt-get install -y {}", packages.join(" "));
-    if !(debian() && root()) {
-        let list: Vec<String> = missing
-            .iter()
-            .map(|need| format!("\n  - {} — Debian: {}", need.words, need.package))
-            .collect();
-        let by_hand = if debian() {
-            format!("sudo {by_hand}")
-        } else {
-            "install these with your system's package manager, then try again".to_owned()
-        };
-        return Err(Failure::new(
-            format!("the tests need{}", list.concat()),
-            by_hand,
-        ));
-    }
-    say::step(
+    let words: Vec<_> = needs.iter().map(|(_, words)| *words).collect();
+    let packages: Vec<_> = needs.iter().map(|(package, _)| *package).collect();
+    let list = format!(
+        "the tests need\n  - {}\nOn Debian: sudo apt-get install -y {}",
+        words.join("\n  - "),
+        packages.join(" ")
+    );
+    let debian = Path::new("/etc/debian_version").exists() && tools::find(sh, "apt-get").is_some();
+    let root = cmd!(sh, "id -u").quiet().read().is_ok_and(|id| id == "0");
+    ensure!(debian && root, "{list}");
+    step(
         &format!("installing {}", packages.join(", ")),
         "the tests run the shaders on a Vulkan adapter and the page in two real browsers",
     );
-    Run::new("apt-get", &["update"]).show()?;
-    let mut install = Run::new("apt-get", &["install", "-y", "--no-install-recommends"])
-        .env("DEBIAN_FRONTEND", "noninteractive");
-    for package in packages {
-        install = install.arg(package);
-    }
-    install.show()?;
-    match missing.iter().find(|need| !(need.there)()) {
-        None => Ok(()),
-        Some(need) => Err(Failure::new(
-            format!("{} was installed and is still not found", need.package),
-            by_hand,
-        )),
-    }
+    cmd!(sh, "apt-get update").run()?;
+    let options = ["-y", "--no-install-recommends"];
+    cmd!(sh, "apt-get install {options...} {packages...}")
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .run()?;
+    ensure!(
+        missing(sh).is_empty(),
+        "installed and still not found: {list}"
+    );
+    Ok(())
 }
 
-fn debian() -> bool {
-    Path::new("/etc/debian_version").exists() && crate::files::on_path("apt-get").is_some()
+/// Whether a program ends well and prints something.
+fn says(sh: &Shell, program: &str, args: &[&str]) -> bool {
+    let output = cmd!(sh, "{program} {args...}")
+        .quiet()
+        .ignore_stderr()
+        .read();
+    output.is_ok_and(|text| !text.is_empty())
 }
 
-fn root() -> bool {
-    Run::new("id", &["-u"]).text().as_deref() == Some("0")
-}
-
-/// Only Linux finds drivers through these folders; elsewhere the native tests say what is missing.
 fn vulkan_driver() -> bool {
-    !cfg!(target_os = "linux")
-        || std::env::var_os("VK_DRIVER_FILES").is_some()
-        || std::env::var_os("VK_ICD_FILENAMES").is_some()
-        || [
-            "/usr/share/vulkan/icd.d",
-            "/etc/vulkan/icd.d",
-            "/usr/local/share/vulkan/icd.d",
-        ]
+    let named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"]
         .iter()
-        .any(|dir| std::fs::read_dir(dir).is_ok_and(|mut files| files.next().is_some()))
+        .any(|name| env::var_os(name).is_some());
+    let folders = [
+        "/usr/share/vulkan/icd.d",
+        "/etc/vulkan/icd.d",
+        "/usr/local/share/vulkan/icd.d",
+    ];
+    let has_files =
+        |dir: &&str| std::fs::read_dir(dir).is_ok_and(|mut files| files.next().is_some());
+    named || folders.iter().any(has_files)
 }
 
-fn vulkan_loader() -> bool {
-    !cfg!(target_os = "linux")
-        || ["/sbin/ldconfig", "ldconfig"]
-            .iter()
-            .find_map(|program| Run::new(program, &["-p"]).text())
-            // Without ldconfig there is nothing to ask; the native tests will tell.
-            .is_none_or(|list| list.contains("libvulkan.so.1"))
-}
-
-fn chinese_font() -> bool {
-    !cfg!(target_os = "linux")
-        || Run::new("fc-list", &[":lang=zh-cn", "family"])
-            .text()
-            .is_some_and(|list| !list.is_empty())
+/// Without ldconfig there is nothing to ask; the native tests will tell.
+fn vulkan_loader(sh: &Shell) -> bool {
+    let list = |program| cmd!(sh, "{program} -p").quiet().ignore_stderr().read().ok();
+    let libraries = ["/sbin/ldconfig", "ldconfig"].into_iter().find_map(list);
+    libraries.is_none_or(|text| text.contains("libvulkan.so.1"))
 }

@@ -1,224 +1,167 @@
 //! `cargo xtask test`: everything that must hold, and the total as the last line.
 
-use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, ExitCode, Stdio};
 
-use crate::build;
-use crate::counts::{self, Counts};
-use crate::files;
-use crate::run::Run;
-use crate::say::{self, Failure, Outcome};
-use crate::system;
-use crate::tools;
+use anyhow::{Context, Result, bail};
+use xshell::{Cmd, Shell, cmd};
 
-/// `cargo xtask test`. Goes on after a failure, so that one run shows all of them. Formatting,
-/// each lint run and the page within its budget count as one test each.
-///
-/// # Errors
-/// When anything failed; it was printed where it happened.
-pub fn main() -> Outcome {
-    let mut total = Counts::default();
-    let ready = set_up();
-    if check(&mut total, ready) {
-        total += checks();
-        total += native();
-        match build::compile() {
-            Ok(fresh) => {
-                // A page above its budget is a failure, and can be tested all the same.
-                let weighed = fresh.map_or(Ok(()), build::accept);
-                if check(&mut total, weighed) {
-                    total.passed += 1;
-                }
-                total += browsers();
-            }
-            Err(failure) => {
-                failure.print();
-                total.failed += 1;
-                say::note("without a page the browser tests cannot run");
-            }
+use crate::totals::{self, Totals};
+use crate::{page, step, system, tools};
+
+/// What can be asked for by name.
+pub const PARTS: [&str; 3] = ["lint", "native", "browsers"];
+
+/// These parts, or all of them. Goes on after a failure, so that one run shows all of them.
+/// Formatting, each lint run and the page within its budget count as one test each.
+pub fn run(sh: &Shell, parts: &[String]) -> ExitCode {
+    let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
+    let mut total = Totals::default();
+    let needs_system = wants("native") || wants("browsers");
+    if !needs_system || total.set_up(&system::ensure(sh)) {
+        if wants("lint") {
+            let wasm = ["--lib", "--bins", "--target", "wasm32-unknown-unknown"];
+            total.check(&formatting(sh));
+            total.check(&lints(sh, &["--workspace", "--all-targets"]));
+            total.check(&lints(sh, &wasm));
+        }
+        if wants("native") {
+            total += settle(native(sh));
+        }
+        if wants("browsers") && total.set_up(&page::compile(sh)) {
+            // A page above its budget is a failure, and can be tested all the same.
+            total.check(&page::weigh(sh));
+            total += settle(browsers(sh));
         }
     }
     println!("\n{total}");
-    if total.failed == 0 {
-        Ok(())
-    } else {
-        Err(Failure::told())
-    }
+    ExitCode::from(u8::from(total.failed > 0))
 }
 
-fn set_up() -> Outcome {
-    tools::node()?;
-    system::ensure()?;
-    tools::component("fmt", "rustfmt")?;
-    tools::component("clippy", "clippy")?;
-    tools::ensure()
+fn formatting(sh: &Shell) -> Result<()> {
+    step("formatting", "one style");
+    Ok(cmd!(sh, "cargo fmt --all --check").run()?)
 }
 
-/// Counts one step; set-up steps that hold are no tests and are not counted.
-fn check(total: &mut Counts, outcome: Outcome) -> bool {
-    match outcome {
-        Ok(()) => true,
-        Err(failure) => {
-            failure.print();
-            total.failed += 1;
-            false
-        }
-    }
+fn lints(sh: &Shell, of: &[&str]) -> Result<()> {
+    step("lints", "no warning is left to read past");
+    Ok(cmd!(sh, "cargo clippy --locked {of...} -- -D warnings").run()?)
 }
 
-fn checks() -> Counts {
-    let lint = ["--", "-D", "warnings"];
-    let runs: [(&str, &[&str]); 3] = [
-        ("formatting", &["fmt", "--all", "--check"]),
-        (
-            "lints of the native build",
-            &["clippy", "--workspace", "--all-targets", "--locked"],
-        ),
-        (
-            "lints of the page",
-            &[
-                "clippy",
-                "--lib",
-                "--bins",
-                "--locked",
-                "--target",
-                "wasm32-unknown-unknown",
-            ],
-        ),
-    ];
-    let mut total = Counts::default();
-    for (title, args) in runs {
-        say::step(title, "one style, and no warning left to read past");
-        let mut run = Run::new("cargo", args);
-        if args[0] == "clippy" {
-            for part in lint {
-                run = run.arg(part);
-            }
-        }
-        if check(&mut total, run.show()) {
-            total.passed += 1;
-        }
-    }
-    total
-}
-
-fn native() -> Counts {
-    say::step(
+fn native(sh: &Shell) -> Result<(Totals, bool)> {
+    step(
         "native tests",
         "arithmetic against the f64 reference, the shaders on a Vulkan adapter, these commands",
     );
-    let run = with_runtime_dir(Run::new(
-        "cargo",
-        &["test", "--workspace", "--locked", "--no-fail-fast"],
-    ));
-    let mut total = Counts::default();
-    let ended = run.lines(|line| {
-        if let Some(counts) = counts::cargo_line(line) {
-            total += counts;
-        }
-    });
-    settle(total, ended, &run.by_hand())
+    let mut total = Totals::default();
+    let tests = cmd!(sh, "cargo test --workspace --locked --no-fail-fast");
+    let ended_well = lines(tests, |line| {
+        total += totals::of_cargo(line).unwrap_or_default();
+    })?;
+    Ok((total, ended_well))
 }
 
-/// Mesa wants a folder of the user's and warns on every start without one.
-pub fn with_runtime_dir(run: Run) -> Run {
-    let dir = files::target().join("xdg-runtime");
-    if std::env::var_os("XDG_RUNTIME_DIR").is_none() && fs::create_dir_all(&dir).is_ok() {
-        run.env("XDG_RUNTIME_DIR", dir)
-    } else {
-        run
-    }
-}
-
-fn browsers() -> Counts {
-    say::step(
+fn browsers(sh: &Shell) -> Result<(Totals, bool)> {
+    step(
         "browser tests",
         "the page as it is built, in real Chromium and real Firefox",
     );
-    let mut total = Counts::default();
-    if !check(&mut total, prepare_browser_tests()) {
-        return total;
-    }
-    let report = files::target().join("e2e.tap");
-    let _ = fs::remove_file(&report);
-    let run = Run::new("npm", &["run", "--silent", "test"])
-        .dir(files::root().join("e2e"))
-        .env("ATTNSCOPE_TAP", &report);
-    let ended = run.lines(|_| {});
-    match fs::read_to_string(&report)
+    prepare_browsers(sh)?;
+    let report = tools::target().join("e2e.tap");
+    sh.remove_path(&report)?;
+    let ended_well = cmd!(sh, "node e2e/run.mjs")
+        .env("ATTNSCOPE_TAP", &report)
+        .run()
+        .is_ok();
+    let total = sh
+        .read_file(&report)
         .ok()
         .as_deref()
-        .and_then(counts::tap)
-    {
-        Some(counts) => settle(counts, ended, &run.by_hand()),
-        None => settle(Counts::default(), ended.map(|_| false), &run.by_hand()),
-    }
+        .and_then(totals::of_tap);
+    Ok((
+        total.context("the browser tests did not come to their end")?,
+        ended_well,
+    ))
 }
 
 /// Installs the driver of the browsers and builds the reference that judges the page.
-///
-/// # Errors
-/// When either fails.
-pub fn prepare_browser_tests() -> Outcome {
-    let dir = files::root().join("e2e");
-    let wanted = fs::read(dir.join("package-lock.json")).ok();
-    let stamp = dir.join("node_modules").join(".attnscope-lock");
-    if wanted.is_some() && fs::read(&stamp).ok() == wanted {
-        say::done("puppeteer-core");
-    } else {
-        say::step(
-            "fetching puppeteer-core into e2e/node_modules",
-            "it drives the browsers that are installed; it brings none of its own",
-        );
-        tools::npm_ci(&dir)?;
-        if let Some(lock) = wanted {
-            // Without the stamp the next run installs again, no more.
-            let _ = fs::write(stamp, lock);
-        }
-    }
-    say::step(
+pub fn prepare_browsers(sh: &Shell) -> Result<()> {
+    tools::npm_packages(
+        sh,
+        "e2e",
+        "puppeteer-core drives the browsers that are installed",
+    )?;
+    step(
         "building the f64 reference",
         "it judges the numbers that the page draws",
     );
-    Run::new(
-        "cargo",
-        &["build", "--locked", "--bin", "attnscope-reference"],
-    )
-    .show()
+    Ok(cmd!(sh, "cargo build --locked --bin attnscope-reference").run()?)
+}
+
+/// `cargo xtask mutants`: wrong shaders, and by what each is caught, as a Markdown table.
+pub fn mutants(sh: &Shell) -> Result<()> {
+    system::ensure(sh)?;
+    step(
+        "wrong shaders",
+        "each error of tests/mutants/list.txt is put into the real WGSL and must fail a check",
+    );
+    let table = tools::target().join("mutants.md");
+    sh.remove_path(&table)?;
+    let tests = cmd!(sh, "cargo test --locked --test gpu_mutants -- --nocapture");
+    let ended = tests.env("ATTNSCOPE_MUTANTS", &table).run();
+    println!(
+        "\n{}",
+        sh.read_file(&table).context("the tests wrote no table")?
+    );
+    ended.context("a wrong shader was not caught, or a patch does not apply")
+}
+
+/// Runs a command with its output on screen and hands every line of standard output to `take`.
+/// Returns whether it ended well.
+fn lines(cmd: Cmd<'_>, mut take: impl FnMut(&str)) -> Result<bool> {
+    println!("$ {cmd}");
+    let mut child = Command::from(cmd).stdout(Stdio::piped()).spawn()?;
+    let mut output = BufReader::new(child.stdout.take().context("no output")?);
+    let mut line = Vec::new();
+    while output.read_until(b'\n', &mut line)? > 0 {
+        // A closed terminal must not stop the tests.
+        let _ = std::io::stdout().write_all(&line);
+        take(String::from_utf8_lossy(&line).trim_end());
+        line.clear();
+    }
+    Ok(child.wait()?.success())
 }
 
 /// A runner that ended badly without a failed test (it did not compile, or died) is a failure.
-fn settle(mut counts: Counts, ended: Outcome<bool>, by_hand: &str) -> Counts {
-    match ended {
-        Ok(true) => {}
-        Ok(false) => {
-            if counts.failed == 0 {
-                counts.failed = 1;
-            }
-            Failure::new("these tests did not all pass", by_hand).print();
+fn settle(ended: Result<(Totals, bool)>) -> Totals {
+    let checked = ended.and_then(|(total, ended_well)| {
+        if !ended_well && total.failed == 0 {
+            bail!("the tests ended badly after {total}");
         }
-        Err(failure) => {
-            counts.failed += 1;
-            failure.print();
-        }
-    }
-    counts
+        Ok(total)
+    });
+    checked.unwrap_or_else(|why| {
+        let mut total = Totals::default();
+        total.check(&Err(why));
+        total
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anyhow::anyhow;
 
     #[test]
     fn a_runner_that_dies_is_a_failure() {
-        let some = Counts {
+        let some = Totals {
             passed: 3,
-            failed: 0,
-            skipped: 0,
+            ..Totals::default()
         };
-        assert_eq!(settle(some, Ok(true), "").failed, 0);
-        assert_eq!(settle(some, Ok(false), "").failed, 1);
-        assert_eq!(settle(some, Err(Failure::told()), "").failed, 1);
-        let two = Counts { failed: 2, ..some };
-        assert_eq!(settle(two, Ok(false), "").failed, 2);
+        assert_eq!(settle(Ok((some, true))).failed, 0);
+        assert_eq!(settle(Ok((some, false))).failed, 1);
+        assert_eq!(settle(Err(anyhow!("it did not start"))).failed, 1);
+        let two = Totals { failed: 2, ..some };
+        assert_eq!(settle(Ok((two, false))).failed, 2);
     }
 }

@@ -1,167 +1,144 @@
-//! The tools that build the page, at their pins, in a folder of the project.
+//! The tools that build the page, at their pins, in folders of the project. rustup installs the
+//! toolchain by itself (`rust-toolchain.toml`).
 
-use std::fs;
+use std::env;
+use std::path::{Path, PathBuf};
 
-use crate::files;
-use crate::run::Run;
-use crate::say::{self, Failure, Outcome};
+use anyhow::{Context, Result, ensure};
+use xshell::{Shell, cmd};
 
-/// trunk 0.22 needs a newer rustc than the project does.
+use crate::step;
+
+/// trunk 0.22 needs a newer rustc than the project does. Trunk.toml has the same.
 const TRUNK: &str = "0.21.14";
 /// Must be the version of the crate `wasm-bindgen` in Cargo.toml.
 const WASM_BINDGEN: &str = "0.2.129";
 /// wasm-opt comes in the npm package binaryen; `xtask/npm/package.json` holds the pin.
-const WASM_OPT: &str = "version 132";
+const WASM_OPT: &str = "132";
 /// What the browser tests and the tools from npm are written for.
 const NODE_MAJOR: u32 = 20;
 
-const WASM_TARGET: &str = "wasm32-unknown-unknown";
+/// The project's root folder: xtask is one level below it.
+pub fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// Cargo's build folder.
+pub fn target() -> PathBuf {
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// A shell in the project's root, with the project's own tools first on the search path.
+pub fn shell() -> Result<Shell> {
+    let sh = Shell::new()?;
+    sh.change_dir(root());
+    let own = [".tools/bin", "xtask/npm/node_modules/.bin"].map(|dir| root().join(dir));
+    let old = env::var_os("PATH").unwrap_or_default();
+    let all = env::join_paths(own.into_iter().chain(env::split_paths(&old)));
+    sh.set_var(
+        "PATH",
+        all.context("the project's folder has a name that no search path can hold")?,
+    );
+    // Mesa wants a folder of the user's and warns on every start without one.
+    let runtime = target().join("xdg-runtime");
+    if env::var_os("XDG_RUNTIME_DIR").is_none() && sh.create_dir(&runtime).is_ok() {
+        sh.set_var("XDG_RUNTIME_DIR", runtime);
+    }
+    Ok(sh)
+}
+
+/// The first file on the search path that is called `name`, with any ending of a program. npm and
+/// what it installs are scripts on Windows (`npm.cmd`), which no process finds by their bare name.
+pub fn find(sh: &Shell, name: &str) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) {
+        &["exe", "cmd"]
+    } else {
+        &[""]
+    };
+    let path = sh.var_os("PATH")?;
+    env::split_paths(&path)
+        .flat_map(|dir| {
+            endings
+                .iter()
+                .map(move |ending| dir.join(name).with_extension(ending))
+        })
+        .find(|file| file.is_file())
+}
+
+/// The packages that the lock file in `dir` names, unless they are there.
+pub fn npm_packages(sh: &Shell, dir: &str, why: &str) -> Result<()> {
+    let npm = find(sh, "npm").context("npm is missing: it comes with Node")?;
+    let _dir = sh.push_dir(dir);
+    if cmd!(sh, "{npm} ls")
+        .quiet()
+        .ignore_stdout()
+        .ignore_stderr()
+        .run()
+        .is_err()
+    {
+        step(&format!("fetching the npm packages of {dir}"), why);
+        cmd!(sh, "{npm} ci --no-audit --no-fund --ignore-scripts").run()?;
+    }
+    Ok(())
+}
 
 /// Everything that `trunk build` needs.
-///
-/// # Errors
-/// When a tool is missing and cannot be installed.
-pub fn ensure() -> Outcome {
-    node()?;
-    wasm_target()?;
-    cargo_tool(
-        "trunk",
-        "trunk",
-        TRUNK,
-        "it puts pages, style and WebAssembly together",
-    )?;
-    cargo_tool(
-        "wasm-bindgen",
-        "wasm-bindgen-cli",
-        WASM_BINDGEN,
-        "it writes the JavaScript around the WebAssembly module; crate and tool must be of one version",
-    )?;
-    wasm_opt()
+pub fn ensure(sh: &Shell) -> Result<()> {
+    node(sh)?;
+    cargo_tool(sh, "trunk", "trunk", TRUNK)?;
+    cargo_tool(sh, "wasm-bindgen", "wasm-bindgen-cli", WASM_BINDGEN)?;
+    if said_version(sh, "wasm-opt", WASM_OPT) {
+        return Ok(());
+    }
+    let why = "wasm-opt makes the WebAssembly module about a third smaller";
+    npm_packages(sh, "xtask/npm", why)
 }
 
 /// Node, which nothing here can install for the user.
-///
-/// # Errors
-/// When it is missing or too old.
-pub fn node() -> Outcome {
-    let version = Run::new("node", &["--version"]).text();
-    let major = version.as_deref().and_then(|v| {
-        v.trim_start_matches('v')
-            .split('.')
-            .next()?
-            .parse::<u32>()
-            .ok()
-    });
-    match (major, version) {
-        (Some(major), Some(version)) if major >= NODE_MAJOR => {
-            say::done(&format!("Node {version}"));
-            Ok(())
-        }
-        (_, found) => Err(Failure::new(
-            format!(
-                "Node {NODE_MAJOR} or newer is needed, found {}",
-                found.as_deref().unwrap_or("none")
-            ),
-            "install Node from https://nodejs.org or with your package manager, then try again",
-        )),
-    }
-}
-
-fn wasm_target() -> Outcome {
-    let there = Run::new(
-        "rustc",
-        &["--print", "target-libdir", "--target", WASM_TARGET],
-    )
-    .text()
-    .is_some_and(|dir| fs::read_dir(dir).is_ok_and(|mut files| files.next().is_some()));
-    if there {
-        say::done(&format!("Rust target {WASM_TARGET}"));
-        return Ok(());
-    }
-    say::step(
-        &format!("adding the Rust target {WASM_TARGET}"),
-        "the page is Rust compiled to WebAssembly",
+pub fn node(sh: &Shell) -> Result<()> {
+    let found = cmd!(sh, "node --version").quiet().read();
+    let found = found.as_deref().unwrap_or("none");
+    let major = found.trim_start_matches('v').split('.').next();
+    ensure!(
+        major.is_some_and(|text| text.parse().is_ok_and(|major: u32| major >= NODE_MAJOR)),
+        "Node {NODE_MAJOR} or newer is needed, found {found}: install it from https://nodejs.org"
     );
-    Run::new("rustup", &["target", "add", WASM_TARGET]).show()
+    Ok(())
 }
 
-/// rustfmt or clippy, which a minimal toolchain lacks.
-///
-/// # Errors
-/// When it is missing and rustup cannot add it.
-pub fn component(command: &str, name: &str) -> Outcome {
-    if Run::new("cargo", &[command, "--version"]).text().is_some() {
-        say::done(name);
-        return Ok(());
-    }
-    say::step(&format!("adding {name}"), "the tests check it");
-    Run::new("rustup", &["component", "add", name]).show()
+fn said_version(sh: &Shell, program: &str, version: &str) -> bool {
+    find(sh, program)
+        .and_then(|program| {
+            cmd!(sh, "{program} --version")
+                .quiet()
+                .ignore_stderr()
+                .read()
+                .ok()
+        })
+        .is_some_and(|text| text.split_whitespace().any(|word| word == version))
 }
 
-/// `program` of the package `krate`: reused when the pinned version is in `.tools/bin` or on the
-/// search path, else built into `.tools`. The user's own tools are never touched.
-fn cargo_tool(program: &str, krate: &str, version: &str, why: &str) -> Outcome {
-    let found = Run::new(program, &["--version"]).with_tools().text();
-    if found.is_some_and(|text| text.split_whitespace().any(|word| word == version)) {
-        say::done(&format!("{program} {version}"));
+/// `program` of the package `krate`: reused when the pinned version is on the search path, else built
+/// into `.tools`. The user's own tools are never touched.
+fn cargo_tool(sh: &Shell, program: &str, krate: &str, version: &str) -> Result<()> {
+    if said_version(sh, program, version) {
         return Ok(());
     }
-    say::step(
+    step(
         &format!("building {program} {version} into .tools (once; 2 to 10 minutes)"),
-        why,
+        "it makes the page of what rustc makes; crate and tool must be of one version",
     );
-    let root = files::tools();
-    // Its own build folder: the profiles of this project would build everything a second time.
-    Run::new(
-        "cargo",
-        &["install", krate, "--version", version, "--locked", "--root"],
+    // Optimising tools that run for seconds, or only call others, takes most of a first set-up. The
+    // build folder is their own: the profiles of this project would build everything a second time.
+    let level = if krate == "trunk" { "0" } else { "1" };
+    let install = cmd!(
+        sh,
+        "cargo install {krate} --version {version} --locked --root .tools"
     )
-    .arg(root.to_string_lossy())
-    .env("CARGO_TARGET_DIR", files::target().join("tools"))
-    // Tools that run for seconds need no long optimising: a third of the time of a first set-up. What
-    // only calls other programs needs none.
-    .env(
-        "CARGO_PROFILE_RELEASE_OPT_LEVEL",
-        if krate == "trunk" { "0" } else { "1" },
-    )
+    .env("CARGO_TARGET_DIR", target().join("tools"))
+    .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level)
     .env("CARGO_PROFILE_RELEASE_LTO", "off")
-    .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-    .show()
-}
-
-fn wasm_opt() -> Outcome {
-    let found = Run::new("wasm-opt", &["--version"]).with_tools().text();
-    if found.is_some_and(|text| text.contains(WASM_OPT)) {
-        say::done(&format!("wasm-opt {WASM_OPT}"));
-        return Ok(());
-    }
-    say::step(
-        "fetching wasm-opt (npm package binaryen) into .tools",
-        "it makes the WebAssembly module about a third smaller",
-    );
-    let from = files::root().join("xtask").join("npm");
-    for name in ["package.json", "package-lock.json"] {
-        fs::create_dir_all(files::tools())
-            .and_then(|()| fs::copy(from.join(name), files::tools().join(name)))
-            .map_err(|why| {
-                Failure::new(
-                    format!("{name} cannot be copied into .tools: {why}"),
-                    format!("cp xtask/npm/{name} .tools/"),
-                )
-            })?;
-    }
-    npm_ci(&files::tools())
-}
-
-/// The packages that the lock file in `dir` names, and nothing else.
-///
-/// # Errors
-/// When npm fails.
-pub fn npm_ci(dir: &std::path::Path) -> Outcome {
-    Run::new(
-        "npm",
-        &["ci", "--no-audit", "--no-fund", "--ignore-scripts"],
-    )
-    .dir(dir)
-    .show()
+    .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+    Ok(install.run()?)
 }

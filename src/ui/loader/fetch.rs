@@ -10,7 +10,8 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
-use super::{FOLDER, Loader, broken};
+use super::{Loader, broken};
+use crate::build_files;
 use crate::ui::calc::Blob;
 use crate::ui::problem::Problem;
 use crate::ui::state::LayerState;
@@ -61,12 +62,12 @@ impl Loader {
             file: file.to_owned(),
             status,
         };
-        let response =
-            JsFuture::from(window().fetch_with_str_and_init(&format!("{FOLDER}/{file}"), &init))
-                .await
-                .ok()
-                .and_then(|r| r.dyn_into::<Response>().ok())
-                .ok_or_else(|| missing(0))?;
+        let address = build_files::data(file).map_err(|_| missing(0))?;
+        let response = JsFuture::from(window().fetch_with_str_and_init(&address, &init))
+            .await
+            .ok()
+            .and_then(|r| r.dyn_into::<Response>().ok())
+            .ok_or_else(|| missing(0))?;
         if !response.ok() {
             self.distrust(file);
             return Err(missing(response.status()));
