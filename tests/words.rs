@@ -5,8 +5,8 @@
 #[allow(dead_code)]
 mod words;
 
+use words::generate;
 use words::json::Node;
-use words::{generate, plural};
 
 fn shipped() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/lang");
@@ -94,7 +94,7 @@ fn third() -> Node {
             "tag": "he-x-mirror", "name": "Mirror", "short": "M", "switch": "M · Mirror",
             "direction": "rtl", "accepts": ["he-x-mirror", "he", "yi"], "decimal": ",",
             "group": ".", "percent": "%{n}", "quote": "«{x}»", "list": "; ", "colon": ": ",
-            "gap": " ", "plural": {"one": "n % 10 = 1 and n % 100 != 11"}
+            "gap": " "
         }"#,
     )
     .unwrap();
@@ -183,10 +183,14 @@ fn what_is_missing_strange_or_different_is_named() {
                 *member(member(t, "page"), "SHARE") = Node::List(vec![]);
             },
         ),
-        ("language.plural.one: “n is 1” is no plural rule", |t| {
-            let one = member(member(member(t, "language"), "plural"), "one");
-            *one = Node::Text("n is 1".to_owned());
-        }),
+        (
+            "sentence.EMPTY has the form “several”, which CLDR does not know",
+            |t| {
+                let empty = member(member(t, "sentence"), "EMPTY");
+                let Node::Object(forms) = empty else { panic!() };
+                forms.push(("several".to_owned(), Node::Text("several".to_owned())));
+            },
+        ),
         ("language.direction is neither ltr nor rtl", |t| {
             *member(member(t, "language"), "direction") = Node::Text("down".to_owned());
         }),
@@ -268,27 +272,36 @@ fn every_text_is_used() {
     assert_eq!(unused(&more, &sources), ["board.NOBODY_SHOWS_ME"]);
 }
 
+/// A counted text has exactly the forms that CLDR gives its language; one form is a plain text.
 #[test]
-fn plural_rules_are_those_of_the_cldr() {
-    let holds = |rule: &str, wanted: &str| assert_eq!(plural::condition(rule).unwrap(), wanted);
-    holds("n = 1", "matches!(n, 1..=1)");
-    holds(
-        "i = 1 and v = 0",
-        "matches!(n, 1..=1) && matches!(0_u64, 0..=0)",
-    );
-    holds(
-        "n % 10 = 2..4 and n % 100 != 12..14 or n = 0,7",
-        "matches!(n % 10, 2..=4) && !matches!(n % 100, 12..=14) || matches!(n, 0..=0 | 7..=7)",
-    );
-    for wrong in [
-        "",
-        "n",
-        "x = 1",
-        "n = one",
-        "n % 0 = 1",
-        "n = 1..",
-        "n = -1",
-    ] {
-        assert!(plural::condition(wrong).is_err(), "{wrong}");
+fn counted_texts_have_the_plural_forms_of_their_language() {
+    let counted = |node: &Node| matches!(node, Node::Object(_));
+    let mut judged = 0;
+    for (code, text) in shipped() {
+        let words: Node = serde_json::from_str(&text).unwrap();
+        let tag = words.get("language").unwrap().get("tag").unwrap();
+        let locale = icu_locale_core::Locale::try_from_str(tag.text().unwrap()).unwrap();
+        let rules =
+            icu_plurals::PluralRules::try_new((&locale).into(), Default::default()).unwrap();
+        let wanted: Vec<String> = rules
+            .categories()
+            .map(|category| format!("{category:?}").to_lowercase())
+            .collect();
+        for (section, texts) in words.members() {
+            for (name, node) in texts.members() {
+                let model = english();
+                let model = model.get(section).and_then(|texts| texts.get(name));
+                if section == "language" || !model.is_some_and(counted) {
+                    continue;
+                }
+                let mut forms: Vec<_> = node.members().iter().map(|(form, _)| &**form).collect();
+                if forms.is_empty() {
+                    forms.push("other");
+                }
+                assert_eq!(forms, wanted, "lang/{code}.json: {section}.{name}");
+                judged += 1;
+            }
+        }
     }
+    assert!(judged > 10, "{judged}");
 }

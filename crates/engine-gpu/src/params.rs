@@ -1,7 +1,6 @@
 //! From the choices of a Frame to the numbers and constants of its kernels.
 
 use attnscope_attention::layer::ScoreBias;
-use attnscope_attention::visibility::Visibility;
 use attnscope_engine::Frame;
 use attnscope_engine::sizes::{Sizes, vec4s};
 use attnscope_engine::steps::RowRange;
@@ -43,24 +42,36 @@ pub(super) fn head_params(shown: &Shown, rows: RowRange) -> HeadParams {
     let (frame, sizes, stats) = (&shown.frame, &shown.sizes, &shown.stats);
     let config = &frame.config;
     let (width, stride) = score_width(frame, sizes);
-    let limits = Limits::new(&config.visibility, sizes.seq_len);
+    let v = &config.visibility;
+    let len = sizes.seq_len as i32;
+    // Beyond L every reach means the same; within it no sum overflows.
+    let reach = |side: Option<i32>| side.unwrap_or(0).clamp(-len, len);
+    let count = |n: u32| n.min(sizes.seq_len as u32) as i32;
+    let flags = [
+        (v.causal, data::FLAG_CAUSAL),
+        (v.left.is_some(), data::FLAG_LEFT_LIMITED),
+        (v.right.is_some(), data::FLAG_RIGHT_LIMITED),
+    ];
     HeadParams {
         seq_len: sizes.seq_len as u32,
         width,
         stride,
         scale: config.scale as f32,
-        flags: limits.flags,
-        left: limits.left,
-        right: limits.right,
-        dilation: limits.dilation,
-        prefix_keys: limits.prefix_keys,
-        globals: limits.globals,
+        flags: flags
+            .into_iter()
+            .filter_map(|(on, flag)| on.then_some(flag))
+            .sum(),
+        left: reach(v.left),
+        right: reach(v.right),
+        dilation: count(v.dilation.max(1)).max(1),
+        prefix_keys: count(v.sinks.max(v.globals)),
+        globals: count(v.globals),
         segment: stats.segment as u32,
         segments: stats.segments as u32,
         stat_stride: stats.stride as u32,
         row0: rows.0,
         row_end: rows.1,
-        key_end: config.visibility.key_end(sizes.seq_len) as u32,
+        key_end: v.key_end(sizes.seq_len) as u32,
     }
 }
 
@@ -72,40 +83,5 @@ fn score_width(frame: &Frame, sizes: &Sizes) -> (u32, u32) {
             (rank.min(width as u32), vec4s(width) as u32)
         }
         _ => (sizes.head_dim as u32, sizes.head_stride as u32),
-    }
-}
-
-/// A visibility rule in the shader's numbers.
-struct Limits {
-    flags: u32,
-    left: i32,
-    right: i32,
-    dilation: i32,
-    prefix_keys: i32,
-    globals: i32,
-}
-
-impl Limits {
-    fn new(v: &Visibility, seq_len: usize) -> Self {
-        let len = seq_len as i32;
-        let mut flags = 0;
-        for (on, flag) in [
-            (v.causal, data::FLAG_CAUSAL),
-            (v.left.is_some(), data::FLAG_LEFT_LIMITED),
-            (v.right.is_some(), data::FLAG_RIGHT_LIMITED),
-        ] {
-            flags |= if on { flag } else { 0 };
-        }
-        // Beyond L every reach means the same; within it no sum overflows.
-        let reach = |side: Option<i32>| side.unwrap_or(0).clamp(-len, len);
-        let count = |n: u32| n.min(seq_len as u32) as i32;
-        Self {
-            flags,
-            left: reach(v.left),
-            right: reach(v.right),
-            dilation: count(v.dilation.max(1)).max(1),
-            prefix_keys: count(v.sinks.max(v.globals)),
-            globals: count(v.globals),
-        }
     }
 }

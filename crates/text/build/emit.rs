@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::json::Node;
 use super::symbols::marked;
-use super::{FACTS, Language, OTHER, accepts, find, general, plural};
+use super::{FACTS, Language, OTHER, accepts, find, general};
 
 /// The type `Lang`, in the order of the tables, and its words in links.
 pub(super) fn lang(all: &[Language]) -> String {
@@ -32,7 +32,7 @@ pub(super) fn lang(all: &[Language]) -> String {
 }
 
 /// What languages say of themselves.
-pub(super) fn about(all: &[Language]) -> Result<String, String> {
+pub(super) fn about(all: &[Language]) -> String {
     let mut out = String::new();
     for (name, _) in FACTS {
         let texts: Vec<_> = all.iter().filter_map(|l| l.fact(name)?.text()).collect();
@@ -49,19 +49,8 @@ pub(super) fn about(all: &[Language]) -> Result<String, String> {
     for (tag, variant) in tags {
         let _ = writeln!(out, "    ({tag:?}, Lang::{variant}),");
     }
-    out.push_str("];\n/// Which form of a counted text stands with `n`.\n#[allow(clippy::all, clippy::pedantic)]\n");
-    out.push_str("pub const fn form(lang: Lang, n: u64) -> usize {\n    match lang {\n");
-    for language in all {
-        let _ = write!(out, "        Lang::{} => ", language.variant());
-        let rules = language.fact("plural").map_or(&[][..], Node::members);
-        for (at, (_, rule)) in rules.iter().enumerate() {
-            let condition = plural::condition(general(rule))?;
-            let _ = write!(out, "if {condition} {{ {at} }} else ");
-        }
-        let _ = writeln!(out, "{{ {} }}", rules.len());
-    }
-    out.push_str("    }\n}\n");
-    Ok(out)
+    out.push_str("];\n");
+    out
 }
 
 fn constant(out: &mut String, name: &str, texts: &[&str]) {
@@ -92,7 +81,10 @@ pub(super) fn constants(all: &[Language], section: &str, texts: &Node) -> String
         for (language, node) in all.iter().zip(nodes) {
             let mut categories = language.categories();
             categories.push(OTHER);
-            let form = |category: &&str| marked(node.get(category).map_or(general(node), general));
+            let form = |&category: &&'static str| {
+                let text = node.get(category).map_or(general(node), general);
+                (category, marked(text))
+            };
             let forms: Vec<_> = categories.iter().map(form).collect();
             let _ = writeln!(out, "    &{forms:?},");
         }

@@ -5,8 +5,6 @@
 mod emit;
 #[path = "json.rs"]
 pub mod json;
-#[path = "plural.rs"]
-pub mod plural;
 #[path = "symbols.rs"]
 pub mod symbols;
 
@@ -91,10 +89,10 @@ impl Language {
         self.words.get(ABOUT)?.get(name)
     }
 
-    /// Its plural categories in their order, without "other".
-    fn categories(&self) -> Vec<&str> {
-        let rules = self.fact("plural").map_or(&[][..], Node::members);
-        rules.iter().map(|(category, _)| &**category).collect()
+    /// The plural categories that its counted texts use, without "other".
+    fn categories(&self) -> Vec<&'static str> {
+        let used = |category: &&str| self.texts().any(|(.., node)| node.get(category).is_some());
+        CATEGORIES.into_iter().filter(used).collect()
     }
 
     /// Everything but what it says of itself: section, name, node.
@@ -153,7 +151,7 @@ pub fn generate(files: &[(String, String)]) -> Result<Vec<(String, String)>, Str
     }
     let mut out = vec![
         ("lang.rs".to_owned(), emit::lang(&all)),
-        ("language.rs".to_owned(), emit::about(&all)?),
+        ("language.rs".to_owned(), emit::about(&all)),
     ];
     for (section, texts) in first.words.members() {
         if section != ABOUT && section != START {
@@ -187,19 +185,8 @@ fn check_facts(language: &Language, report: &mut impl FnMut(String)) {
     if accepts(language).is_empty() {
         report(format!("{ABOUT}.accepts is no list of language tags"));
     }
-    let rules = language.fact("plural").map_or(&[][..], Node::members);
-    for (category, rule) in rules {
-        let rule = rule.text().ok_or_else(|| "is no text".to_owned());
-        if !CATEGORIES.contains(&&**category) {
-            report(format!(
-                "{ABOUT}.plural.{category} is none of {CATEGORIES:?}"
-            ));
-        } else if let Err(why) = rule.and_then(plural::condition) {
-            report(format!("{ABOUT}.plural.{category}: {why}"));
-        }
-    }
     for (name, _) in language.words.get(ABOUT).map_or(&[][..], Node::members) {
-        if !FACTS.iter().any(|(fact, _)| fact == name) && name != "accepts" && name != "plural" {
+        if !FACTS.iter().any(|(fact, _)| fact == name) && name != "accepts" {
             report(format!("{ABOUT}.{name} means nothing"));
         }
     }
@@ -238,6 +225,13 @@ fn check_text(
     match node {
         Node::Text(text) => forms.push(text),
         Node::Object(members) if counted => {
+            for (category, _) in members {
+                if category != OTHER && !CATEGORIES.contains(&&**category) {
+                    return Err(format!(
+                        "has the form “{category}”, which CLDR does not know"
+                    ));
+                }
+            }
             let mut wanted = language.categories();
             wanted.push(OTHER);
             for category in &wanted {
@@ -245,9 +239,6 @@ fn check_text(
                     Some(Node::Text(text)) => forms.push(text),
                     _ => return Err(format!("has no form “{category}”")),
                 }
-            }
-            if members.len() > wanted.len() {
-                return Err(format!("has other forms than {wanted:?}"));
             }
         }
         _ => return Err("is not a text, or counted where English is not".to_owned()),

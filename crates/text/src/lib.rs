@@ -12,6 +12,7 @@ pub mod lessons;
 pub mod listing;
 pub mod number;
 pub mod page;
+mod plural;
 pub mod sentence;
 pub mod symbols;
 
@@ -66,16 +67,17 @@ impl Text {
     }
 }
 
-/// A text that depends on a count, in every language: its forms, in the order of the language's
-/// plural rules.
+/// A text that depends on a count, in every language: its forms by their plural category, "other" last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted(&'static [&'static [&'static str]; LANGUAGES]);
+pub struct Counted(&'static [&'static [(&'static str, &'static str)]; LANGUAGES]);
 
 impl Counted {
     /// The form that stands with `n`, its places filled as by [`Text::fill`].
     pub fn fill(self, lang: Lang, n: usize, values: &[(&str, &str)]) -> String {
-        let form = self.0[lang as usize].get(language::form(lang, n as u64));
-        fill(form.copied().unwrap_or_default(), values)
+        let forms = self.0[lang as usize];
+        let category = plural::category(lang, n);
+        let form = forms.iter().find(|(of, _)| *of == category);
+        fill(form.or(forms.last()).map_or("", |(_, text)| text), values)
     }
 }
 
