@@ -1,10 +1,10 @@
 //! State that outlives its readers.
 //!
-//! `reactive_graph` 0.2 never takes a disposed effect or memo off the subscriber lists of the signals
-//! that it read (see `docs/upstream/reactive_graph-dead-subscribers.md`). A signal that lives as
-//! long as the page would keep an entry for every view that ever read it. [`LongLived`] mends that at
-//! the one place that both sides pass: each read asks the reader's owner to unsubscribe the reader
-//! when the owner is cleaned up.
+//! `reactive_graph` 0.2 never removes a disposed effect or memo from the subscriber lists of the
+//! signals it read (see `docs/upstream/reactive_graph-dead-subscribers.md`). A signal that lives as
+//! long as the page would keep an entry for every view that ever read it. [`LongLived`] fixes the leak
+//! where a value is read: the read registers a clean-up with the reader's owner that unsubscribes the
+//! reader.
 
 use std::panic::Location;
 
@@ -31,7 +31,7 @@ impl<S> LongLived<S> {
 
 /// What a [`LongLived`] can wrap.
 pub trait Subscribable: Track {
-    /// Whose list a reader is put on.
+    /// The node that keeps the list of readers.
     fn source(&self) -> AnySource;
 }
 
@@ -56,8 +56,8 @@ impl<S: Subscribable> Track for LongLived<S> {
     }
 }
 
-/// Works on a reader that is gone, too: the list knows it by its address, which its entry keeps from
-/// being used again.
+/// Also removes a reader that was dropped before its owner: the list compares addresses, and the entry
+/// keeps the address from being used again.
 fn unsubscribe_with_owner(source: AnySource, reader: AnySubscriber) {
     on_cleanup(move || source.remove_subscriber(&reader));
 }

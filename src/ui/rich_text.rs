@@ -9,11 +9,11 @@ use leptos::prelude::*;
 
 use attnscope_text::symbols::{self, Part};
 
-/// A text that follows what it reads.
+/// A text that follows the signals it reads.
 #[derive(Clone)]
 pub struct RichText(Arc<dyn Fn() -> Cow<'static, str> + Send + Sync>);
 
-/// The text that a closure makes.
+/// Makes a text of a closure. Use it for every text of the language files that is filled with values.
 pub fn rich<T>(text: impl Fn() -> T + Send + Sync + 'static) -> RichText
 where
     T: Into<Cow<'static, str>>,
@@ -22,8 +22,7 @@ where
 }
 
 impl RichText {
-    /// The text now, marks included.
-    pub fn now(&self) -> Cow<'static, str> {
+    fn now(&self) -> Cow<'static, str> {
         (self.0)()
     }
 
@@ -51,7 +50,7 @@ impl IntoAttributeValue for RichText {
     }
 }
 
-/// A text that stays as it is, as the content of an element.
+/// A text that never changes, as the content of an element.
 pub fn markup(text: &str) -> AnyView {
     if symbols::has_any(text) {
         symbols::parts(text).map(part).collect_view().into_any()
