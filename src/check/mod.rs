@@ -1,8 +1,6 @@
 //! The self-check: golden cases and the facts of SPEC 5 through the real engine, with a verdict per
 //! number. Native tests and the page `check.html` run the same bodies.
 
-#[cfg(target_arch = "wasm32")]
-mod dom;
 pub mod facts;
 pub mod finding;
 pub mod judge;

@@ -6,17 +6,17 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use leptos::prelude::{document, window};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::spawn_local;
-use web_sys::{Element, HtmlInputElement, UrlSearchParams};
+use web_sys::{FileList, HtmlInputElement, UrlSearchParams};
 
-use super::dom::{self, append, child, close_on_escape, element, set, set_root, text};
 use super::facts::{Bench, Fact};
 use super::finding::Finding;
 use super::judge::judge;
 use super::reason;
 use super::wish::{Wish, parse};
+use crate::ui::rich_text::markup;
 use attnscope_attention::compare::Comparison;
 use attnscope_engine::Engine;
 use attnscope_engine_gpu::GpuEngine;
@@ -32,7 +32,6 @@ pub fn start() {
     };
     let browser = window().navigator().language().unwrap_or_default();
     let lang = words::language(&query.get("lang").unwrap_or(browser));
-    let page = Page::new(lang);
     set_root("lang", about::TAG.pick(lang));
     set_root("dir", about::DIRECTION.pick(lang));
     if let Some(theme) = query.get("theme").filter(|t| t == "dark" || t == "light") {
@@ -45,77 +44,272 @@ pub fn start() {
         .iter()
         .filter_map(|value| value.as_string())
         .collect();
-    spawn_local(Rc::new(page).run(addresses));
+    mount_to_body(move || {
+        let report = Report::new(lang);
+        let runner = Rc::new(Runner::new(lang, report));
+        spawn_local(runner.clone().run(addresses));
+        view! { <Proof lang=lang report=report runner=runner /> }
+    });
 }
 
-struct Page {
+/// Sets an attribute of the root element.
+fn set_root(name: &str, value: &str) {
+    if let Some(root) = document().document_element() {
+        // Only a malformed name is refused, and ours are not.
+        let _ = root.set_attribute(name, value);
+    }
+}
+
+/// In the dialog of the full page Escape closes it, also while the focus is in here.
+fn close_on_escape() {
+    let Ok(Some(frame)) = window().frame_element() else {
+        return;
+    };
+    // The page and its listener end together.
+    window_event_listener(leptos::ev::keydown, move |event| {
+        let dialog = frame.closest("dialog").ok().flatten();
+        if let (Some(dialog), "Escape") = (dialog, &*event.key()) {
+            dialog
+                .unchecked_into::<web_sys::HtmlDialogElement>()
+                .close();
+        }
+    });
+}
+
+/// What the page shows.
+#[derive(Clone, Copy)]
+struct Report {
+    /// running, done or failed.
+    state: RwSignal<&'static str>,
+    /// The device that computes, once there is one.
+    adapter: RwSignal<Option<String>>,
+    /// The verdict in a sentence, or why there is none.
+    verdict: RwSignal<String>,
+    facts: RwSignal<Vec<(Fact, Finding)>>,
+    cases: RwSignal<Vec<CaseRow>>,
+    /// Whether files can be chosen.
+    takes_files: RwSignal<bool>,
+}
+
+impl Report {
+    fn new(lang: Lang) -> Self {
+        Self {
+            state: RwSignal::new("running"),
+            adapter: RwSignal::default(),
+            verdict: RwSignal::new(texts::RUNNING.pick(lang).to_owned()),
+            facts: RwSignal::default(),
+            cases: RwSignal::default(),
+            takes_files: RwSignal::default(),
+        }
+    }
+}
+
+/// What became of a case.
+#[derive(Clone)]
+enum CaseRow {
+    /// One of its tensors was compared.
+    Compared(String, Comparison),
+    /// It was not checked, for a reason.
+    Refused(String, String),
+}
+
+/// The whole page.
+#[component]
+fn Proof(
+    /// Language on screen.
     lang: Lang,
-    /// Carries the state as `data-state`: running, done or failed.
-    main: Element,
-    intro: Element,
-    summary: Element,
-    facts: Element,
-    cases: Element,
-    input: HtmlInputElement,
+    /// What is shown.
+    report: Report,
+    /// What takes chosen files.
+    runner: Rc<Runner>,
+) -> impl IntoView {
+    let say = move |text: Text| markup(text.pick(lang));
+    let head = move |names: &[Text]| {
+        let cell = |name: &Text| view! { <th scope="col">{say(*name)}</th> };
+        view! { <thead><tr>{names.iter().map(cell).collect_view()}</tr></thead> }
+    };
+    let chosen = move |ev: web_sys::Event| {
+        if let Some(files) = event_target::<HtmlInputElement>(&ev).files() {
+            runner.take(&files);
+        }
+    };
+    view! {
+        <main class="proof" data-state=report.state data-adapter=report.adapter>
+            <h1>{say(texts::HEADING)}</h1>
+            <Show when=move || report.state.get() != "failed">
+                <p>{say(texts::INTRO)}</p>
+            </Show>
+            <p role="status">{move || markup(&report.verdict.read())}</p>
+            <table class="proof-table">
+                {head(&[texts::FACT, texts::LARGEST, texts::ALLOWED])}
+                <tbody>
+                    <For
+                        each=move || report.facts.get()
+                        key=|(fact, _)| format!("{fact:?}")
+                        let((fact, found))
+                    >
+                        <FactRow lang=lang fact=fact found=found />
+                    </For>
+                </tbody>
+            </table>
+            <h2>{say(texts::CASES)}</h2>
+            <p>{say(texts::CASES_INTRO)}</p>
+            <label>
+                {say(texts::CHOOSE)}
+                <input
+                    type="file"
+                    multiple
+                    disabled=move || !report.takes_files.get()
+                    accept=".safetensors"
+                    on:change=chosen
+                />
+            </label>
+            <table class="proof-table">
+                {head(
+                    &[
+                        texts::CASE,
+                        texts::WORST,
+                        texts::GOT,
+                        texts::WANTED,
+                        texts::LARGEST,
+                        texts::ALLOWED,
+                    ],
+                )}
+                <tbody>
+                    <For
+                        each=move || report.cases.get().into_iter().enumerate()
+                        key=|(at, _)| *at
+                        let((_, row))
+                    >
+                        {match row {
+                            CaseRow::Compared(case, found) => {
+                                view! { <ComparedRow lang=lang case=case found=found /> }.into_any()
+                            }
+                            CaseRow::Refused(case, why) => {
+                                view! { <RefusedRow lang=lang case=case why=why /> }.into_any()
+                            }
+                        }}
+                    </For>
+                </tbody>
+            </table>
+        </main>
+    }
+}
+
+/// A fact and whether it holds here.
+#[component]
+fn FactRow(
+    /// Language on screen.
+    lang: Lang,
+    /// Which fact.
+    fact: Fact,
+    /// What was measured.
+    found: Finding,
+) -> impl IntoView {
+    let bound = if found.bound == 0.0 {
+        texts::EXACTLY
+    } else if found.exceeds {
+        texts::AT_LEAST
+    } else {
+        texts::AT_MOST
+    };
+    let bound = bound.fill(lang, &[("bound", &small(found.bound))]);
+    view! {
+        <tr data-fact=format!("{fact:?}") data-holds=found.holds.to_string()>
+            <Verdict lang=lang holds=found.holds what=says(fact).pick(lang).to_owned() />
+            <td>{small(found.difference)}</td>
+            <td>{markup(&bound)}</td>
+        </tr>
+    }
+}
+
+/// A tick or a cross, in shape, colour and words, before what it is about.
+#[component]
+fn Verdict(
+    /// Language on screen.
+    lang: Lang,
+    /// Whether it holds.
+    holds: bool,
+    /// What it is about.
+    what: String,
+) -> impl IntoView {
+    let (class, sign, name) = if holds {
+        ("tick", "✓", texts::HOLDS)
+    } else {
+        ("cross", "✗", texts::FAILS)
+    };
+    view! {
+        <th scope="row">
+            <span class=class role="img" aria-label=name.pick(lang)>
+                {sign}
+            </span>
+            <span>{markup(&what)}</span>
+        </th>
+    }
+}
+
+/// A tensor of a case beside what it should be.
+#[component]
+fn ComparedRow(
+    /// Language on screen.
+    lang: Lang,
+    /// Name of the case.
+    case: String,
+    /// The worst element.
+    found: Comparison,
+) -> impl IntoView {
+    let difference = (found.got - found.want).abs();
+    let holds = found.is_equal();
+    let what = found.what.clone();
+    view! {
+        <tr
+            data-case=case
+            data-what=what
+            data-difference=difference.to_string()
+            data-allowed=found.allowed.to_string()
+            data-holds=holds.to_string()
+        >
+            <Verdict lang=lang holds=holds what=found.what />
+            <td>{found.index.to_string()}</td>
+            <td>{small(found.got)}</td>
+            <td>{small(found.want)}</td>
+            <td>{small(difference)}</td>
+            <td>{small(found.allowed)}</td>
+        </tr>
+    }
+}
+
+/// A case that was not checked.
+#[component]
+fn RefusedRow(
+    /// Language on screen.
+    lang: Lang,
+    /// Name of the case.
+    case: String,
+    /// Why not.
+    why: String,
+) -> impl IntoView {
+    view! {
+        <tr data-case=case data-holds="false">
+            <Verdict lang=lang holds=false what=why />
+        </tr>
+    }
+}
+
+/// Computes what the page shows.
+struct Runner {
+    lang: Lang,
+    report: Report,
     wishes: RefCell<VecDeque<Wish>>,
     /// The engine, while nobody uses it.
     engine: RefCell<Option<GpuEngine>>,
 }
 
-impl Page {
-    fn new(lang: Lang) -> Self {
-        let say = |text: Text| text.pick(lang);
-        let main = element("main", "proof");
-        let head = |of: &Element, names: &[Text]| {
-            let table = child(of, "table", "proof-table");
-            let row = child(&child(&table, "thead", ""), "tr", "");
-            for name in names {
-                let cell = child(&row, "th", "");
-                set(&cell, "scope", "col");
-                dom::say(&cell, say(*name));
-            }
-            child(&table, "tbody", "")
-        };
-        text(&main, "h1", say(texts::HEADING));
-        let intro = text(&main, "p", say(texts::INTRO));
-        let summary = text(&main, "p", say(texts::RUNNING));
-        set(&summary, "role", "status");
-        let facts = head(&main, &[texts::FACT, texts::LARGEST, texts::ALLOWED]);
-        text(&main, "h2", say(texts::CASES));
-        text(&main, "p", say(texts::CASES_INTRO));
-        let label = text(&main, "label", say(texts::CHOOSE));
-        let input: HtmlInputElement = child(&label, "input", "").unchecked_into();
-        for (name, value) in [
-            ("type", "file"),
-            ("multiple", ""),
-            ("disabled", ""),
-            ("accept", ".safetensors"),
-        ] {
-            set(&input, name, value);
-        }
-        let cases = head(
-            &main,
-            &[
-                texts::CASE,
-                texts::WORST,
-                texts::GOT,
-                texts::WANTED,
-                texts::LARGEST,
-                texts::ALLOWED,
-            ],
-        );
-        set(&main, "data-state", "running");
-        if let Some(body) = document().body() {
-            append(&body, &main);
-        }
+impl Runner {
+    fn new(lang: Lang, report: Report) -> Self {
         Self {
             lang,
-            main,
-            intro,
-            summary,
-            facts,
-            cases,
-            input,
+            report,
             wishes: RefCell::default(),
             engine: RefCell::default(),
         }
@@ -127,57 +321,42 @@ impl Page {
             Ok(engine) => engine,
             Err(why) => {
                 let why = why.to_string();
-                self.intro.remove();
-                self.say(&texts::NO_ENGINE.fill(self.lang, &[("why", &why)]));
-                return set(&self.main, "data-state", "failed");
+                let said = texts::NO_ENGINE.fill(self.lang, &[("why", &why)]);
+                self.report.verdict.set(said);
+                return self.report.state.set("failed");
             }
         };
         let adapter = engine.capabilities().adapter.clone();
-        set(&self.main, "data-adapter", &adapter);
+        self.report.adapter.set(Some(adapter.clone()));
         self.check_facts(&mut engine, &adapter).await;
         self.wishes
             .borrow_mut()
             .extend(addresses.into_iter().map(Wish::Address));
         self.work(engine).await;
-        self.listen();
+        self.report.takes_files.set(true);
     }
 
     /// Checks what is wished for, until nothing is; then the engine waits for the next.
     async fn work(&self, mut engine: GpuEngine) {
-        set(&self.main, "data-state", "running");
+        self.report.state.set("running");
         loop {
             let next = self.wishes.borrow_mut().pop_front();
             let Some(wish) = next else { break };
             self.check_case(&mut engine, wish).await;
         }
         *self.engine.borrow_mut() = Some(engine);
-        set(&self.main, "data-state", "done");
+        self.report.state.set("done");
     }
 
     /// Chosen files come one after the other, whenever they are chosen.
-    fn listen(self: Rc<Self>) {
-        let page = self.clone();
-        let chosen = Closure::<dyn FnMut()>::new(move || {
-            let files = page.input.files();
-            let count = files.as_ref().map_or(0, web_sys::FileList::length);
-            let files = (0..count).filter_map(|at| files.as_ref()?.get(at));
-            page.wishes.borrow_mut().extend(files.map(Wish::File));
-            // Busy: whoever works will find them.
-            if let Some(engine) = page.engine.borrow_mut().take() {
-                let page = page.clone();
-                spawn_local(async move { page.work(engine).await });
-            }
-        });
-        let heard = chosen.as_ref().unchecked_ref();
-        // The page and its listener end together.
-        if self
-            .input
-            .add_event_listener_with_callback("change", heard)
-            .is_ok()
-        {
-            chosen.forget();
+    fn take(self: &Rc<Self>, files: &FileList) {
+        let files = (0..files.length()).filter_map(|at| files.get(at));
+        self.wishes.borrow_mut().extend(files.map(Wish::File));
+        // Busy: whoever works will find them.
+        if let Some(engine) = self.engine.borrow_mut().take() {
+            let runner = self.clone();
+            spawn_local(async move { runner.work(engine).await });
         }
-        let _ = self.input.remove_attribute("disabled");
     }
 
     async fn check_facts(&self, engine: &mut GpuEngine, adapter: &str) {
@@ -187,9 +366,12 @@ impl Page {
             match bench.measure(fact).await {
                 Ok(found) => {
                     bad += usize::from(!found.holds);
-                    self.show_fact(fact, &found);
+                    self.report.facts.update(|all| all.push((fact, found)));
                 }
-                Err(why) => return self.say(&reason::of_engine(self.lang, &why)),
+                Err(why) => {
+                    let why = reason::of_engine(self.lang, &why);
+                    return self.report.verdict.set(why);
+                }
             }
         }
         let all = Fact::ALL.len().to_string();
@@ -200,99 +382,40 @@ impl Page {
         };
         let on = texts::ADAPTER.fill(self.lang, &[("adapter", adapter)]);
         let verdict = verdict.fill(self.lang, n, &[("n", &all), ("bad", &bad_words)]);
-        self.say(&format!("{verdict} {on}"));
-    }
-
-    fn show_fact(&self, fact: Fact, found: &Finding) {
-        let row = child(&self.facts, "tr", "");
-        set(&row, "data-fact", &format!("{fact:?}"));
-        self.mark(&row, found.holds, says(fact).pick(self.lang));
-        text(&row, "td", &small(found.difference));
-        let bound = if found.bound == 0.0 {
-            texts::EXACTLY
-        } else if found.exceeds {
-            texts::AT_LEAST
-        } else {
-            texts::AT_MOST
-        };
-        text(
-            &row,
-            "td",
-            &bound.fill(self.lang, &[("bound", &small(found.bound))]),
-        );
-    }
-
-    /// A tick or a cross, in shape, colour and words, before what it is about.
-    fn mark(&self, row: &Element, holds: bool, what: &str) {
-        set(row, "data-holds", if holds { "true" } else { "false" });
-        let cell = child(row, "th", "");
-        set(&cell, "scope", "row");
-        let sign = child(&cell, "span", if holds { "tick" } else { "cross" });
-        sign.set_text_content(Some(if holds { "✓" } else { "✗" }));
-        set(&sign, "role", "img");
-        let words = if holds { texts::HOLDS } else { texts::FAILS };
-        set(&sign, "aria-label", words.pick(self.lang));
-        text(&cell, "span", what);
+        self.report.verdict.set(format!("{verdict} {on}"));
     }
 
     async fn check_case(&self, engine: &mut GpuEngine, wish: Wish) {
         let name = wish.name();
         let bytes = match wish.bytes(self.lang).await {
             Ok(bytes) => bytes,
-            Err(why) => return self.refuse(texts::NOT_LOADED, &name, &why),
+            Err(why) => return self.refuse(texts::NOT_LOADED, name, &why),
         };
         let case = match parse(&name, &bytes).await {
             Ok(case) => case,
             Err(why) => {
                 let why = reason::of_file(self.lang, &why);
-                return self.refuse(texts::BAD_CASE, &name, &why);
+                return self.refuse(texts::BAD_CASE, name, &why);
             }
         };
         match judge(engine, &case).await {
-            Ok(found) => found.iter().for_each(|found| self.show_case(&name, found)),
+            Ok(found) => {
+                let row = |found| CaseRow::Compared(name.clone(), found);
+                let cases = self.report.cases;
+                cases.update(|all| all.extend(found.into_iter().map(row)));
+            }
             Err(why) => {
                 let why = reason::of_engine(self.lang, &why);
-                self.refuse(texts::BAD_CASE, &name, &why);
+                self.refuse(texts::BAD_CASE, name, &why);
             }
-        }
-    }
-
-    fn show_case(&self, name: &str, found: &Comparison) {
-        let row = child(&self.cases, "tr", "");
-        let difference = (found.got - found.want).abs();
-        for (key, value) in [
-            ("data-case", name.to_owned()),
-            ("data-what", found.what.clone()),
-            ("data-difference", difference.to_string()),
-            ("data-allowed", found.allowed.to_string()),
-        ] {
-            set(&row, key, &value);
-        }
-        self.mark(&row, found.is_equal(), &found.what);
-        for words in [
-            found.index.to_string(),
-            small(found.got),
-            small(found.want),
-            small(difference),
-            small(found.allowed),
-        ] {
-            text(&row, "td", &words);
         }
     }
 
     /// A row that says why a case was not checked.
-    fn refuse(&self, words: Text, name: &str, why: &str) {
-        let row = child(&self.cases, "tr", "");
-        set(&row, "data-case", name);
-        self.mark(
-            &row,
-            false,
-            &words.fill(self.lang, &[("name", name), ("why", why)]),
-        );
-    }
-
-    fn say(&self, words: &str) {
-        dom::say(&self.summary, words);
+    fn refuse(&self, words: Text, name: String, why: &str) {
+        let why = words.fill(self.lang, &[("name", &name), ("why", why)]);
+        let row = CaseRow::Refused(name, why);
+        self.report.cases.update(|all| all.push(row));
     }
 }
 

@@ -8,7 +8,6 @@ use leptos::prelude::*;
 
 use super::problem::Problem;
 use super::state::AppState;
-use crate::ui::memo::{effect, memo};
 use attnscope_scene::Scene;
 use attnscope_scene::permalink::VERSION;
 use attnscope_scene::warning::{Reason, Warning};
@@ -134,8 +133,8 @@ pub fn follow(state: AppState) {
     let key = window_event_listener(leptos::ev::keydown, move |_| release());
     on_cleanup(move || key.remove());
     // A layer that has come may limit the Scene; one that is coming says how far it is all the time.
-    let sizes = memo(move || state.sizes());
-    effect(move || {
+    let sizes = Memo::new(move |_| state.sizes());
+    Effect::new(move || {
         state.scene.track();
         // Read, not only tracked: a memo that nobody reads never runs.
         let _ = sizes.get();

@@ -5,11 +5,10 @@ use leptos::prelude::*;
 use crate::ui::board::Board;
 use crate::ui::controls::{Controls, is_shown};
 use crate::ui::derived::{Derived, part, t};
+use crate::ui::focus::focus;
 use crate::ui::header::Header;
 use crate::ui::lesson::Lesson;
-use crate::ui::markup::{View, focus, view};
 use crate::ui::measure::wishes;
-use crate::ui::memo::{effect, memo};
 use crate::ui::problems::Problems;
 use crate::ui::sentence::{Sentence, spoken};
 use crate::ui::share;
@@ -22,11 +21,11 @@ use attnscope_scene::{Control, Theme};
 use attnscope_text::{language as about, page as words};
 
 /// The page. Provides [`AppState`] and [`Derived`] to everything inside.
-#[component(transparent)]
+#[component]
 pub fn App(
     /// The state; the driver writes to the same.
     app: AppState,
-) -> View {
+) -> impl IntoView {
     provide_context(app);
     let derived = Derived::new(app, wishes());
     provide_context(derived);
@@ -35,7 +34,7 @@ pub fn App(
     address::follow(app);
     limits::tell(app);
     let said = spoken(app, derived);
-    effect(move || {
+    Effect::new(move || {
         let cell = said.with(|said| said.cell);
         if app.spoken.get_untracked() != cell {
             app.spoken.set(cell);
@@ -43,21 +42,21 @@ pub fn App(
     });
     host::expose(app, said);
     if app.embedded {
-        view! { <Embedded /> }
+        view! { <Embedded /> }.into_any()
     } else {
-        view! { <Page /> }
+        view! { <Page /> }.into_any()
     }
 }
 
 /// Language, theme and title belong to the document, which no component owns.
 fn reach_outside(derived: Derived) {
-    effect(move || {
+    Effect::new(move || {
         let lang = derived.lang.get();
         document().set_title(words::TITLE.pick(lang));
         set_root("lang", about::TAG.pick(lang));
         set_root("dir", about::DIRECTION.pick(lang));
     });
-    effect(move || {
+    Effect::new(move || {
         let theme = match derived.theme.get() {
             Theme::Light => "light",
             Theme::Dark => "dark",
@@ -73,8 +72,8 @@ fn set_root(name: &str, value: &str) {
     }
 }
 
-#[component(transparent)]
-fn Page() -> View {
+#[component]
+fn Page() -> impl IntoView {
     view! {
         <div class="app">
             // A link to #map would replace the Scene in the address: focus instead.
@@ -100,12 +99,12 @@ fn Page() -> View {
 }
 
 /// Only the map and the chosen controls, and a way to the full page.
-#[component(transparent)]
-fn Embedded() -> View {
+#[component]
+fn Embedded() -> impl IntoView {
     let app = AppState::get();
     let source = part(app, move |s| is_shown(s, true, Control::Source));
     let link = move || share::link(&app.shown());
-    let spare = memo(move || app.engine.with(|engine| engine.trouble().is_some()));
+    let spare = Memo::new(move |_| app.engine.with(|engine| engine.trouble().is_some()));
     view! {
         <div class="app is-embedded">
             <Show when=move || source.get()>

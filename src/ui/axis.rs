@@ -3,16 +3,14 @@
 use leptos::prelude::*;
 
 use crate::layout::axis::{self, Labels};
-use crate::ui::derived::Derived;
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, memo};
+use crate::ui::derived::{Derived, lasting};
 
 /// Characters of a label at most; on a phone fewer.
 const LONGEST: usize = 11;
 const LONGEST_NARROW: usize = 8;
 
 /// Labels of the queries (down the left side) or of the keys (along the top).
-#[component(transparent)]
+#[component]
 pub fn Axis(
     /// Queries rather than keys.
     rows: bool,
@@ -21,7 +19,7 @@ pub fn Axis(
     /// For paper, where the map has another size than on the screen.
     #[prop(optional)]
     paper: bool,
-) -> View {
+) -> impl IntoView {
     let Derived {
         rect,
         tokens,
@@ -29,7 +27,7 @@ pub fn Axis(
         narrow,
         ..
     } = Derived::get();
-    let span = memo(move || {
+    let span = Memo::new(move |_| {
         let rect = rect.get();
         if rows {
             (rect.row, rect.rows)
@@ -60,7 +58,7 @@ pub fn Axis(
         let at = if rows { i } else { j };
         (at >= start && at - start < count).then_some(at)
     };
-    let hot = memo(hot_now);
+    let hot = lasting(hot_now);
     let label = move |at: u32, is_hot: bool| {
         let (start, count) = span.get();
         let pitch = extent.get() / f64::from(count);
@@ -93,7 +91,7 @@ pub fn Axis(
         let (start, count) = span.get();
         axis::labelled(start, count, fit().step)
             .map(|at| label(at, false))
-            .collect::<View>()
+            .collect_view()
     };
     let class = match (rows, paper) {
         (true, false) => "axis axis-q",

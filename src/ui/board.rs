@@ -6,13 +6,13 @@ use leptos::prelude::*;
 use crate::layout::{keyless, zoom};
 use crate::ui::axis::Axis;
 use crate::ui::controls::is_shown;
-use crate::ui::derived::{Derived, part, t};
+use crate::ui::derived::{Derived, Lasting, part, t};
 use crate::ui::driver::{self, CanvasSlot};
-use crate::ui::markup::{View, view};
+use crate::ui::long_lived::LongLived;
 use crate::ui::measure::measured;
-use crate::ui::memo::{Memo, effect, memo};
 use crate::ui::paper;
 use crate::ui::pointer::Pointer;
+use crate::ui::rich_text::rich;
 use crate::ui::state::{AppState, LayerState};
 use crate::ui::strip::Strip;
 use crate::ui::table::Table;
@@ -24,8 +24,8 @@ use attnscope_text::{board as words, isolated};
 const CROWDED: u32 = 128;
 
 /// The whole middle of the page.
-#[component(transparent)]
-pub fn Board() -> View {
+#[component]
+pub fn Board() -> impl IntoView {
     let app = AppState::get();
     let view = part(app, move |s| is_shown(s, app.embedded, Control::View));
     let heads = part(app, move |s| is_shown(s, app.embedded, Control::Heads));
@@ -37,7 +37,7 @@ pub fn Board() -> View {
     paper::copy_map();
     let narrow = Derived::get().narrow;
     // Beside the map the strip is as high as it; under it, as wide as everything.
-    let room = memo(move || {
+    let room = Memo::new(move |_| {
         if narrow.get() {
             outer.get().0
         } else {
@@ -54,11 +54,11 @@ pub fn Board() -> View {
                 <p class="axis-title axis-title-q">
                     <span>{t(words::QUERY_AXIS)}</span>
                 </p>
-                <Axis rows=false extent=memo(move || extent.get().0) />
-                <Axis rows=true extent=memo(move || extent.get().1) />
+                <Axis rows=false extent=Memo::new(move |_| extent.get().0) />
+                <Axis rows=true extent=Memo::new(move |_| extent.get().1) />
                 {(!app.embedded).then(|| {
                     [false, true]
-                        .map(|rows| view! { <Axis rows=rows extent=memo(|| paper::EDGE) paper=true /> })
+                        .map(|rows| view! { <Axis rows=rows extent=Memo::new(|_| paper::EDGE) paper=true /> })
                 })}
                 // Where there is no picture nothing is masked, so nothing is hatched.
                 <div class="map" class:is-drawn=move || app.drawn.get().0 node_ref=frame>
@@ -79,12 +79,12 @@ pub fn Board() -> View {
 }
 
 /// Crossed hatch under the rows of the map that see no key.
-#[component(transparent)]
-fn Keyless() -> View {
+#[component]
+fn Keyless() -> impl IntoView {
     let app = AppState::get();
     let Derived { rect, sizes, .. } = Derived::get();
     let visibility = part(app, Scene::visibility);
-    let runs = memo(move || {
+    let runs = Memo::new(move |_| {
         visibility.with(|visibility| keyless::runs(visibility, rect.get(), sizes.get().seq_len))
     });
     view! {
@@ -97,13 +97,13 @@ fn Keyless() -> View {
 }
 
 /// The canvas, and above it what takes the pointer and shows the marks.
-#[component(transparent)]
+#[component]
 fn MapCanvas(
     /// The element that takes the pointer.
     node: NodeRef<html::Div>,
     /// What it does.
     pointer: Pointer,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let derived = Derived::get();
     let Derived {
@@ -115,27 +115,27 @@ fn MapCanvas(
     } = derived;
     let at = move || cell.get().unwrap_or((rect.get().row, rect.get().col));
     let canvas = NodeRef::<html::Canvas>::new();
-    effect(move || {
+    Effect::new(move || {
         if let Some(canvas) = canvas.get() {
             driver::attach(CanvasSlot::Map, canvas);
         }
     });
     on_cleanup(|| driver::detach(CanvasSlot::Map));
     let head = Derived::get().head;
-    let locked = part(app, |s| s.view.cell);
+    let locked = LongLived::new(part(app, |s| s.view.cell));
     let zoomed = derived.zoomed;
     let waiting = move || app.layer.with(|layer| matches!(layer, LayerState::Idle));
-    let label = move || {
+    let label = rich(move || {
         let n = sizes.get().seq_len.to_string();
         words::MAP.fill(
             lang.get(),
             &[("head", &head.get().to_string()), ("n", &n), ("m", &n)],
         )
-    };
+    });
     // One mark: around a cell, or along all of its row or column. Its colours are held to those of
     // the maps by a test.
-    let mark = move |(class, at, wide, tall): (_, Memo<Option<(u32, u32)>>, bool, bool)| {
-        let place = memo(move || {
+    let mark = move |(class, at, wide, tall): (_, Lasting<Option<(u32, u32)>>, bool, bool)| {
+        let place = Memo::new(move |_| {
             let ((i, j), rect) = (at.get()?, rect.get());
             let band = |whole: bool, start, count, at| {
                 if whole {
@@ -216,7 +216,7 @@ fn MapCanvas(
                         if chosen { "true" } else { "false" }
                     }
                 >
-                    {move || readout(app, derived)}
+                    {rich(move || readout(app, derived))}
                 </div>
             </div>
         </div>
@@ -224,14 +224,14 @@ fn MapCanvas(
 }
 
 /// One line about the cell under the pointer or cursor; it keeps its place when there is none.
-#[component(transparent)]
-fn Readout() -> View {
+#[component]
+fn Readout() -> impl IntoView {
     let app = AppState::get();
     let derived = Derived::get();
     // No live region: the grid speaks the same, and a pointer would make it speak all the time.
     view! {
         <p class="readout" class:is-empty=move || derived.cell.get().is_none()>
-            {move || readout(app, derived)}
+            {rich(move || readout(app, derived))}
         </p>
     }
 }

@@ -3,9 +3,8 @@
 use leptos::prelude::*;
 
 use crate::ui::derived::{self, Derived, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, memo};
 use crate::ui::quiet::Quiet;
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_attention::cost::{self, Flops, PositionCost, Sizes};
 use attnscope_scene::{Lang, Mechanism, Scene};
@@ -59,11 +58,11 @@ fn count(scene: &Scene, sizes: derived::Sizes) -> Counted {
 }
 
 /// The cost panel.
-#[component(transparent)]
-pub fn Cost() -> View {
+#[component]
+pub fn Cost() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let counted = memo(move || app.scene.with(|scene| count(scene, sizes.get())));
+    let counted = Memo::new(move |_| app.scene.with(|scene| count(scene, sizes.get())));
     let intro = move || {
         let s = sizes.get();
         words::COST_INTRO.fill(
@@ -93,7 +92,7 @@ pub fn Cost() -> View {
         )
     };
     view! {
-        <p class="hint">{intro}</p>
+        <p class="hint">{rich(intro)}</p>
         <Quiet text=sentence(counted) />
         <table class="numbers cost">
             <thead>
@@ -135,11 +134,11 @@ pub fn Cost() -> View {
 }
 
 /// What the CJAR text says, what can be counted for it, and what follows.
-#[component(transparent)]
+#[component]
 fn Claims(
     /// Counts of the picture.
     counted: Memo<Counted>,
-) -> View {
+) -> impl IntoView {
     let lang = Derived::get().lang;
     let time = move || {
         let Counted { full, now, .. } = counted.get();
@@ -196,14 +195,14 @@ fn Claims(
                     words::CLAIM_SPEED,
                     words::VERDICT_TIME,
                 )}
-                <dd>{t(words::COST_COUNTED)} {t(COLON)} {time}</dd>
+                <dd>{t(words::COST_COUNTED)} {t(COLON)} {rich(time)}</dd>
                 {claim(
                     words::CLAIM_ROW_SPACE,
                     words::CLAIM_SPACE,
                     words::CLAIM_MEMORY,
                     words::VERDICT_SPACE,
                 )}
-                <dd>{t(words::COST_COUNTED)} {t(COLON)} {space}</dd>
+                <dd>{t(words::COST_COUNTED)} {t(COLON)} {rich(space)}</dd>
             </dl>
         </section>
     }
@@ -235,7 +234,7 @@ fn change(full: f64, now: f64) -> Option<f64> {
 /// What the mask and the ranks do to the work, in words.
 fn sentence(counted: Memo<Counted>) -> Memo<String> {
     let lang = Derived::get().lang;
-    memo(move || {
+    Memo::new(move |_| {
         let lang = lang.get();
         let (full, now) = both(&counted.get(), Flops::total);
         let change = change(full, now);

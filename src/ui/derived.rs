@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::ui::memo::{Memo, memo};
-use crate::ui::state::AppState;
+use crate::ui::long_lived::LongLived;
+use crate::ui::rich_text::{RichText, rich};
+use crate::ui::state::{AppState, State};
 use attnscope_scene::{Lang, Rect, Scene, Source, Text as Passage, Theme};
 use attnscope_text::Text;
 
@@ -47,29 +48,40 @@ impl Sizes {
     }
 }
 
+/// A derived value that stays while views that read it come and go.
+pub type Lasting<T> = LongLived<Memo<T>>;
+
+/// Derives a value for views that come and go.
+pub fn lasting<T>(value: impl Fn() -> T + Send + Sync + 'static) -> Lasting<T>
+where
+    T: PartialEq + Send + Sync + 'static,
+{
+    LongLived::new(Memo::new(move |_| value()))
+}
+
 /// Derived values, as context.
 #[derive(Clone, Copy)]
 pub struct Derived {
     /// Language on screen.
-    pub lang: Memo<Lang>,
+    pub lang: Lasting<Lang>,
     /// Theme on screen.
-    pub theme: Memo<Theme>,
+    pub theme: Lasting<Theme>,
     /// Sizes of the layer on screen.
-    pub sizes: Memo<Sizes>,
+    pub sizes: Lasting<Sizes>,
     /// One label per token.
-    pub tokens: Memo<Arc<[String]>>,
+    pub tokens: Lasting<Arc<[String]>>,
     /// Visible rectangle of the map.
-    pub rect: Memo<Rect>,
+    pub rect: Lasting<Rect>,
     /// Whether that is a part of it.
-    pub zoomed: Memo<bool>,
+    pub zoomed: Lasting<bool>,
     /// Cell that the page talks about: the hovered one, else the locked one.
-    pub cell: Memo<Option<(u32, u32)>>,
+    pub cell: Lasting<Option<(u32, u32)>>,
     /// Cell that the panel explains: that one, else the one that the sentence is about.
-    pub explained: Memo<Option<(u32, u32)>>,
+    pub explained: Lasting<Option<(u32, u32)>>,
     /// Head on screen: the chosen one, or the last that the layer has.
-    pub head: Memo<u32>,
+    pub head: Lasting<u32>,
     /// Whether the page is one column (phone).
-    pub narrow: RwSignal<bool>,
+    pub narrow: State<bool>,
 }
 
 impl Derived {
@@ -77,8 +89,8 @@ impl Derived {
     pub fn new(app: AppState, wishes: Wishes) -> Self {
         let lang = part(app, |s| s.lang);
         let theme = part(app, |s| s.theme);
-        let lang = memo(move || lang.get().unwrap_or(wishes.lang));
-        let theme = memo(move || {
+        let lang = lasting(move || lang.get().unwrap_or(wishes.lang));
+        let theme = lasting(move || {
             theme.get().unwrap_or(if wishes.dark.get() {
                 Theme::Dark
             } else {
@@ -86,7 +98,7 @@ impl Derived {
             })
         });
         let source = part(app, |s| s.source.clone());
-        let sizes = memo(move || {
+        let sizes = lasting(move || {
             let expected = source.with(Sizes::expected);
             app.layer.with(|state| {
                 state.shown().map_or(expected, |shown| Sizes {
@@ -100,7 +112,7 @@ impl Derived {
                 })
             })
         });
-        let tokens = memo(move || {
+        let tokens = lasting(move || {
             app.layer.with(|state| {
                 state
                     .shown()
@@ -108,14 +120,14 @@ impl Derived {
             })
         });
         let locked = part(app, |s| s.view.cell);
-        let cell = memo(move || {
+        let cell = lasting(move || {
             let seq_len = sizes.get().seq_len;
             app.hover
                 .get()
                 .or(locked.get())
                 .filter(|&(i, j)| i < seq_len && j < seq_len)
         });
-        let rect = memo(move || {
+        let rect = lasting(move || {
             let seq_len = sizes.get().seq_len as usize;
             app.scene.with(|s| s.rect(seq_len))
         });
@@ -123,15 +135,15 @@ impl Derived {
             lang,
             theme,
             sizes,
-            head: memo(move || {
+            head: lasting(move || {
                 let heads = sizes.get().heads as usize;
                 app.scene.with(|s| s.head(heads)) as u32
             }),
             tokens,
             rect,
-            zoomed: memo(move || rect.get() != Rect::whole(sizes.get().seq_len)),
+            zoomed: lasting(move || rect.get() != Rect::whole(sizes.get().seq_len)),
             cell,
-            explained: memo(move || {
+            explained: lasting(move || {
                 let seq_len = sizes.get().seq_len;
                 let spoken = app.spoken.get().map(|at| (at.row as u32, at.col as u32));
                 cell.get()
@@ -161,9 +173,9 @@ pub struct Wishes {
     /// `?lang=`, else the browser's language.
     pub lang: Lang,
     /// Whether the system is dark.
-    pub dark: RwSignal<bool>,
+    pub dark: State<bool>,
     /// Whether the window is narrower than two columns.
-    pub narrow: RwSignal<bool>,
+    pub narrow: State<bool>,
 }
 
 /// A part of the Scene that changes only when it does.
@@ -171,11 +183,11 @@ pub fn part<T>(app: AppState, of: impl Fn(&Scene) -> T + Send + Sync + 'static) 
 where
     T: PartialEq + Send + Sync + 'static,
 {
-    memo(move || of(&app.scene.read()))
+    Memo::new(move |_| of(&app.scene.read()))
 }
 
-/// A text in the language on screen.
-pub fn t(text: Text) -> impl Fn() -> &'static str + Copy + Send + Sync + 'static {
+/// A text in the language on screen: markup as the content of an element, words as an attribute.
+pub fn t(text: Text) -> RichText {
     let lang = Derived::get().lang;
-    move || text.pick(lang.get())
+    rich(move || text.pick(lang.get()))
 }

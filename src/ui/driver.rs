@@ -30,7 +30,6 @@ use super::loader::Loader;
 use super::problem::Problem;
 use super::state::{AppState, LayerState};
 use super::worker::Client;
-use crate::ui::memo::{effect, memo};
 use attnscope_engine::{Engine, EngineError};
 
 pub use self::ask::*;
@@ -90,18 +89,18 @@ pub fn start(state: AppState) {
     beat::watch_input();
     probe(state);
 
-    let source = memo(move || {
+    let source = Memo::new(move |_| {
         state
             .scene
             .with(|scene| (scene.source.clone(), scene.projected))
     });
     let again = loader.clone();
-    effect(move || {
+    Effect::new(move || {
         // Read, not only tracked: a memo that nobody reads never runs.
         let _ = source.get();
         loader.load(&state.scene.get_untracked());
     });
-    effect(move || {
+    Effect::new(move || {
         // A layer that could not be had is asked for again when the reader goes on.
         let scene = state.scene.get();
         let failed = |layer: &LayerState| matches!(layer, LayerState::Failed { .. });
@@ -110,7 +109,7 @@ pub fn start(state: AppState) {
         }
     });
     set_interval(second, Duration::from_secs(1));
-    effect(move || {
+    Effect::new(move || {
         state.scene.track();
         state.layer.track();
         state.engine.track();
@@ -121,7 +120,7 @@ pub fn start(state: AppState) {
             turn();
         }
     });
-    effect(move || {
+    Effect::new(move || {
         state.hover.track();
         state.scene.track();
         state.layer.track();

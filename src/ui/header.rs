@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::lesson::Menu;
-use crate::ui::markup::{View, view};
+use crate::ui::rich_text::rich;
 use crate::ui::share::Share;
 use crate::ui::source::SourcePick;
 use crate::ui::state::AppState;
@@ -14,8 +14,8 @@ use attnscope_scene::{Lang, Theme};
 use attnscope_text::{language as about, page as words};
 
 /// The header of the full page.
-#[component(transparent)]
-pub fn Header() -> View {
+#[component]
+pub fn Header() -> impl IntoView {
     view! {
         <header class="top">
             <h1 class="brand">
@@ -37,8 +37,8 @@ pub fn Header() -> View {
 }
 
 /// The mark: a small banded map.
-#[component(transparent)]
-fn Mark() -> View {
+#[component]
+fn Mark() -> impl IntoView {
     let cells = (0..4).flat_map(|i| {
         (0..4).filter_map(move |j: i32| {
             let near: i32 = (i - j).abs();
@@ -52,23 +52,23 @@ fn Mark() -> View {
                     let class = if near == 0 { "brand-strong" } else { "brand-faint" };
                     view! { <rect class=class x=x y=y width="4" height="4" rx="1" /> }
                 })
-                .collect::<View>()}
+                .collect_view()}
         </svg>
     }
 }
 
 /// The language: a button to the other one, or a choice where there are more.
-#[component(transparent)]
-pub fn LanguageSwitch() -> View {
+#[component]
+pub fn LanguageSwitch() -> impl IntoView {
     if Lang::WORDS.len() > 2 {
-        view! { <LanguageChoice /> }
+        view! { <LanguageChoice /> }.into_any()
     } else {
-        view! { <LanguageToggle /> }
+        view! { <LanguageToggle /> }.into_any()
     }
 }
 
-#[component(transparent)]
-fn LanguageToggle() -> View {
+#[component]
+fn LanguageToggle() -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let other = move || {
@@ -77,14 +77,14 @@ fn LanguageToggle() -> View {
         all.rev().find(|other| *other != now).unwrap_or(now)
     };
     // In the other language's own words: they are for whoever reads that one.
-    let name = move || about::SWITCH.pick(other());
+    let name = rich(move || about::SWITCH.pick(other()));
     view! {
         <button
             type="button"
             class="icon wide"
             id="language"
             lang=move || about::TAG.pick(other())
-            title=name
+            title=name.clone()
             aria-label=name
             on:click=move |_| app.change(|s| s.lang = Some(untrack(other)))
         >
@@ -93,13 +93,13 @@ fn LanguageToggle() -> View {
     }
 }
 
-#[component(transparent)]
-fn LanguageChoice() -> View {
+#[component]
+fn LanguageChoice() -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let option = |&(of, word): &(Lang, &'static str)| {
         view! {
-            <option value=word lang=about::TAG.pick(of) selected=move || lang.get() == of>
+            <option value=word lang=about::TAG.pick(of) prop:selected=move || lang.get() == of>
                 {about::NAME.pick(of)}
             </option>
         }
@@ -109,21 +109,20 @@ fn LanguageChoice() -> View {
             id="language"
             title=t(words::LANGUAGE)
             aria-label=t(words::LANGUAGE)
-            prop:value=move || lang.get().word()
             on:change=move |ev| {
                 let to = Lang::from_word(&event_target_value(&ev));
                 app.change(|s| s.lang = to);
             }
         >
-            {Lang::WORDS.iter().map(option).collect::<View>()}
+            {Lang::WORDS.iter().map(option).collect_view()}
         </select>
     }
 }
 
 /// "?": the page that computes what must hold, on this device and now. A module and a device of its
 /// own, loaded when the dialog is opened and gone when it is closed.
-#[component(transparent)]
-fn SelfCheck() -> View {
+#[component]
+fn SelfCheck() -> impl IntoView {
     let Derived { lang, theme, .. } = Derived::get();
     let dialog = NodeRef::<html::Dialog>::new();
     let open = RwSignal::new(false);
@@ -179,19 +178,19 @@ fn SelfCheck() -> View {
 }
 
 /// System, light, dark, in turn.
-#[component(transparent)]
-pub fn ThemeSwitch() -> View {
+#[component]
+pub fn ThemeSwitch() -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let theme = part(app, |s| s.theme);
-    let name = move || {
+    let name = rich(move || {
         match theme.get() {
             None => words::THEME_SYSTEM,
             Some(Theme::Light) => words::THEME_LIGHT,
             Some(Theme::Dark) => words::THEME_DARK,
         }
         .pick(lang.get())
-    };
+    });
     let sign = move || match theme.get() {
         None => "◐",
         Some(Theme::Light) => "○",
@@ -207,7 +206,7 @@ pub fn ThemeSwitch() -> View {
             type="button"
             class="icon"
             id="theme"
-            title=name
+            title=name.clone()
             aria-label=name
             on:click=move |_| app.change(|s| s.theme = next())
         >

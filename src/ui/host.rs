@@ -9,7 +9,6 @@ use web_sys::{CustomEvent, CustomEventInit};
 
 use super::state::{AppState, EngineState};
 use super::{address, driver, lesson};
-use crate::ui::memo::{Memo, effect};
 use attnscope_attention::summary::Summary;
 use attnscope_engine::Engine;
 use attnscope_scene::words::Word as _;
@@ -37,7 +36,7 @@ use attnscope_text::symbols;
 /// [`tell_state`] tells which engine draws whenever that changes: `probing`, `gpu`, `lost`,
 /// `recovering`, `cpu`; `www/boot.js` tells `panicked`.
 pub fn expose(state: AppState, said: Memo<Said>) {
-    effect(move || tell_state(state.engine.with(EngineState::name)));
+    Effect::new(move || tell_state(state.engine.with(EngineState::name)));
     let api = Object::new();
     give(&api, "ready", move |_| {
         future_to_promise(ready(state)).into()

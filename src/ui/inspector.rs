@@ -4,8 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver;
-use crate::ui::markup::{View, view};
-use crate::ui::memo::memo;
+use crate::ui::rich_text::{markup, rich};
 use crate::ui::sentence::is_late;
 use crate::ui::state::{AppState, CellNumbers};
 use attnscope_attention::config::Reading;
@@ -14,12 +13,12 @@ use attnscope_text::sentence::How;
 use attnscope_text::{Text, number, side as words};
 
 /// The worked numbers of the hovered or locked cell, or of the one that the sentence is about.
-#[component(transparent)]
-pub fn Inspector() -> View {
+#[component]
+pub fn Inspector() -> impl IntoView {
     let app = AppState::get();
     let derived = Derived::get();
     let locked = part(app, |s| s.view.cell);
-    let has_cell = memo(move || derived.explained.get().is_some());
+    let has_cell = Memo::new(move |_| derived.explained.get().is_some());
     // Why it is this cell that is explained; nothing of the one under the pointer.
     let why = move || match derived.cell.get() {
         Some(cell) => (locked.get() == Some(cell)).then_some(words::CELL_LOCKED),
@@ -61,7 +60,7 @@ pub fn Inspector() -> View {
                     {name(words::QUERY, true)} <span class="arrow" aria-hidden="true">"→"</span>
                     {name(words::KEY, false)}
                 </div>
-                <p class="lock">{move || why().map(|text| text.pick(derived.lang.get()))}</p>
+                <p class="lock">{rich(move || why().map_or("", |text| text.pick(derived.lang.get())))}</p>
                 {move || app.cell.get().map(|numbers| view! { <Numbers numbers=numbers /> })}
                 <p class="hint">{t(words::CELL_HINT)}</p>
             </div>
@@ -70,11 +69,11 @@ pub fn Inspector() -> View {
 }
 
 /// The table of one cell's numbers.
-#[component(transparent)]
+#[component]
 fn Numbers(
     /// In f64, from the same q, k, P, s as the picture.
     numbers: CellNumbers,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let (cjar, reading, cut) = app.scene.with_untracked(|s| {
@@ -151,8 +150,9 @@ fn Numbers(
                 Some((value, class, text)) => {
                     view! {
                         <span class="drawn-value">{value}</span>
-                        <span class=class title=t(words::DRAWN_EQUAL_HINT)>{text}</span>
+                        <span class=class title=t(words::DRAWN_EQUAL_HINT)>{markup(&text)}</span>
                     }
+                        .into_any()
                 }
                 None => {
                     view! {
@@ -160,6 +160,7 @@ fn Numbers(
                             {t(words::READ_BACK)}
                         </button>
                     }
+                        .into_any()
                 }
             }}
         </div>

@@ -4,8 +4,7 @@ use leptos::prelude::*;
 
 use crate::layout::legend::{MOST, ticks};
 use crate::ui::derived::{Derived, part, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, memo};
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_engine::{ColorTable, colors};
 use attnscope_scene::{ColorScale, Quantity, Range, Scene};
@@ -43,7 +42,7 @@ pub fn name(scale: ColorScale) -> Text {
 /// The scale that is taken where none is chosen.
 pub fn automatic(app: AppState) -> Memo<ColorScale> {
     let sizes = Derived::get().sizes;
-    memo(move || {
+    Memo::new(move |_| {
         let seq_len = sizes.get().seq_len as usize;
         app.scene.with(|scene| scene.automatic_scale(seq_len))
     })
@@ -62,14 +61,14 @@ fn gradient(table: ColorTable) -> String {
 }
 
 /// Colours, numbers, and what the hatch means.
-#[component(transparent)]
-pub fn Legend() -> View {
+#[component]
+pub fn Legend() -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let table = part(app, table);
     let (chosen, automatic) = (part(app, |s| s.view.color), automatic(app));
-    let scale = memo(move || chosen.get().unwrap_or(automatic.get()));
-    let ends = memo(move || {
+    let scale = Memo::new(move |_| chosen.get().unwrap_or(automatic.get()));
+    let ends = Memo::new(move |_| {
         // The range of a coarse map is not known; that of the last one is not its own.
         let coarse = app.coarse.get().is_some();
         let drawn = app.report.with(|report| report.map_range);
@@ -107,7 +106,7 @@ pub fn Legend() -> View {
         Some(_) => String::from("none"),
         None => gradient(table.get()),
     };
-    let label = move || {
+    let label = rich(move || {
         let scale = name(scale.get()).pick(lang.get());
         let values = [("lo", &*low()), ("hi", &*high()), ("scale", scale)];
         let floor = floor().map(|(_, floor)| {
@@ -117,8 +116,8 @@ pub fn Legend() -> View {
         words::LEGEND.fill(lang.get(), &values)
             + &floor.unwrap_or_default()
             + &coarse().map_or(String::new(), |coarse| format!(" {coarse}"))
-    };
-    let all = memo(move || {
+    });
+    let all = Memo::new(move |_| {
         let ends = ends.get().unwrap_or((f64::NAN, f64::NAN));
         let floor = floor();
         ticks(table.get(), scale.get(), ends, |value| match &floor {
@@ -144,9 +143,9 @@ pub fn Legend() -> View {
         <div class="legend" role="img" aria-label=label>
             <span class="legend-number low">{low}</span>
             <span class="legend-bar" style:background-image=colors>
-                {coarse}
+                {rich(move || coarse().unwrap_or_default())}
             </span>
-            <span class="legend-ticks">{(0..MOST).map(tick).collect::<View>()}</span>
+            <span class="legend-ticks">{(0..MOST).map(tick).collect_view()}</span>
             <span class="legend-number">{high}</span>
             <span class="legend-masked">
                 <span class="legend-hatch"></span>

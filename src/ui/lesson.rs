@@ -6,8 +6,6 @@ use wasm_bindgen::JsCast;
 
 use crate::ui::controls::choice::{Choice, Item};
 use crate::ui::derived::{Derived, part, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::taker;
 use crate::ui::state::AppState;
 use attnscope_scene::listing::Point;
 use attnscope_scene::{LessonId, Scene};
@@ -48,8 +46,8 @@ fn show_moved(app: AppState, before: Scene) {
 }
 
 /// The text of the scene that is open, if one is.
-#[component(transparent)]
-pub fn Lesson() -> View {
+#[component]
+pub fn Lesson() -> impl IntoView {
     let app = AppState::get();
     let lesson = part(app, |s| s.lesson);
     let narrow = Derived::get().narrow;
@@ -82,7 +80,7 @@ pub fn Lesson() -> View {
             <section class="lesson" aria-labelledby="lesson-title">
                 <h2 id="lesson-title">{t(title)}</h2>
                 <p>{t(text)}</p>
-                {points.collect::<View>()}
+                {points.collect_view()}
                 <div class="lesson-moves">
                     {step}
                     <button type="button" class="quiet" on:click=move |_| open(app, id)>
@@ -105,11 +103,11 @@ pub fn Lesson() -> View {
 }
 
 /// One point in which a listing and its text part: which of them the Scene follows.
-#[component(transparent)]
+#[component]
 fn PointSwitch(
     /// Which point.
     point: Point,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let applies = part(app, move |s| point.applies(s));
     let (title, says) = listing::point(point);
@@ -124,7 +122,7 @@ fn PointSwitch(
                         Item::named(Some(true), listing::AS_TEXT),
                     ]
                     value=part(app, move |s| point.as_text(s))
-                    set=taker(move |to| app.change(|s| point.set(s, to == Some(true))))
+                    set=Callback::new(move |to| app.change(|s| point.set(s, to == Some(true))))
                     look="segments"
                 />
                 <p class="aside">{t(says)}</p>
@@ -134,8 +132,8 @@ fn PointSwitch(
 }
 
 /// The menu of starter scenes.
-#[component(transparent)]
-pub fn Menu() -> View {
+#[component]
+pub fn Menu() -> impl IntoView {
     let app = AppState::get();
     let current = part(app, |s| s.lesson);
     let item = move |id: LessonId| {

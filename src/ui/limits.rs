@@ -5,13 +5,12 @@ use leptos::prelude::*;
 
 use super::problem::Problem;
 use super::state::AppState;
-use crate::ui::memo::{effect, memo};
 use attnscope_scene::warning::Warning;
 
 /// Says what is limited whenever that changes. While a layer is on its way nothing is known of it,
 /// and what was said stays.
 pub fn tell(app: AppState) {
-    let limited = memo(move || {
+    let limited = Memo::new(move |_| {
         let sizes = app.sizes()?;
         let (shown, warnings) = app.scene.with(|scene| scene.limited(sizes));
         let with_used = |warning: Warning| {
@@ -20,7 +19,7 @@ pub fn tell(app: AppState) {
         };
         Some(warnings.into_iter().map(with_used).collect::<Vec<_>>())
     });
-    effect(move || {
+    Effect::new(move || {
         let said = app.limited.get();
         let Some(now) = limited.get().filter(|now| *now != said) else {
             return;

@@ -6,8 +6,8 @@ use leptos::web_sys;
 use wasm_bindgen::prelude::*;
 
 use crate::ui::derived::Wishes;
-use crate::ui::memo::effect;
 use crate::ui::paper;
+use crate::ui::state::{State, state};
 use attnscope_scene::Lang;
 use attnscope_scene::words::Word as _;
 
@@ -21,7 +21,7 @@ where
     let held = StoredValue::new_local(
         None::<(web_sys::ResizeObserver, Closure<dyn FnMut(js_sys::Array)>)>,
     );
-    effect(move || {
+    Effect::new(move || {
         let Some(element) = node.get() else { return };
         let target: web_sys::Element = element.into();
         let watched = target.clone();
@@ -74,11 +74,11 @@ pub fn asked_language() -> Lang {
 }
 
 /// Whether a media query holds, now and later.
-fn follow(query: &str) -> RwSignal<bool> {
+fn follow(query: &str) -> State<bool> {
     let Ok(Some(list)) = window().match_media(query) else {
-        return RwSignal::new(false);
+        return state(false);
     };
-    let holds = RwSignal::new(list.matches());
+    let holds = state(list.matches());
     let watched = list.clone();
     let on_change = Closure::<dyn FnMut()>::new(move || {
         // What holds for a sheet of paper says nothing about the screen.

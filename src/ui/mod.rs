@@ -11,6 +11,7 @@ pub mod controls;
 pub mod cost;
 pub mod derived;
 pub mod driver;
+pub mod focus;
 pub mod header;
 pub mod host;
 pub mod inspector;
@@ -18,9 +19,8 @@ pub mod legend;
 pub mod lesson;
 pub mod limits;
 mod loader;
-pub mod markup;
+pub mod long_lived;
 pub mod measure;
-pub mod memo;
 pub mod output;
 pub mod painter;
 pub mod paper;
@@ -30,6 +30,7 @@ pub mod problem;
 pub mod problems;
 pub mod quiet;
 pub mod reach;
+pub mod rich_text;
 pub mod sentence;
 pub mod share;
 pub mod side;
@@ -54,8 +55,7 @@ pub fn start() {
     let (scene, problems) = address::read();
     let state = state::AppState::new(scene, embedded());
     state.problems.set(problems);
-    // leptos brings the owner of all signals; the nodes are ours.
-    mount_to_body(move || markup::mount(&markup::view! { <app::App app=state /> }));
+    mount_to_body(move || view! { <app::App app=state /> });
 }
 
 /// A bug: the instance answers no more, which must not go unseen. What is to be said and done then is

@@ -8,9 +8,8 @@ use leptos::prelude::*;
 use crate::ui::controls::rank::{OutputRank, energy_kept};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver::{self, CanvasSlot};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, effect, memo};
 use crate::ui::quiet::{Quiet, paced};
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_attention::low_rank;
 use attnscope_scene::Mechanism;
@@ -20,12 +19,12 @@ use attnscope_text::{number, side as words};
 const BARS: usize = 96;
 
 /// Output canvas, rank, spectrum, errors.
-#[component(transparent)]
-pub fn Output() -> View {
+#[component]
+pub fn Output() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let canvas = NodeRef::<html::Canvas>::new();
-    effect(move || {
+    Effect::new(move || {
         if let Some(canvas) = canvas.get() {
             driver::attach(CanvasSlot::Output, canvas);
         }
@@ -33,7 +32,7 @@ pub fn Output() -> View {
     on_cleanup(|| driver::detach(CanvasSlot::Output));
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
     let asked = part(app, |s| s.cjar.out_rank);
-    let rank = memo(move || {
+    let rank = Memo::new(move |_| {
         let d = sizes.get().model_dim().max(1);
         if cjar.get() {
             asked.get().unwrap_or(d).clamp(1, d)
@@ -42,19 +41,19 @@ pub fn Output() -> View {
         }
     });
     let told = paced(rank);
-    let alt = move || {
+    let alt = rich(move || {
         let (n, d) = (
             sizes.get().seq_len.to_string(),
             sizes.get().model_dim().to_string(),
         );
         words::OUT_ALT.fill(lang.get(), &[("n", &n), ("d", &d)])
-    };
+    });
     view! {
         <p class="hint">{t(words::OUT_INTRO)}</p>
         <Quiet text=sentence(app, rank) />
         <figure class="output">
             <span class="output-name">
-                {move || words::OUT_LOW.fill(lang.get(), &[("r", &told.get().to_string())])}
+                {rich(move || words::OUT_LOW.fill(lang.get(), &[("r", &told.get().to_string())]))}
             </span>
             // The canvas may be replaced by another: what is said of it stands around it.
             <div role="img" aria-label=alt>
@@ -90,16 +89,16 @@ pub fn Output() -> View {
 }
 
 /// σ of W_O as bars; the kept ones in the role colour.
-#[component(transparent)]
+#[component]
 fn Spectrum(
     /// r.
     rank: Memo<u32>,
     /// r as it is spoken of.
     told: Memo<u32>,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
-    let bars = memo(move || app.sigma.with(|sigma| heights(sigma)));
+    let bars = Memo::new(move |_| app.sigma.with(|sigma| heights(sigma)));
     let count = move || app.sigma.with(|sigma| sigma.len());
     let alt = move || {
         app.sigma.with(|sigma| {
@@ -142,7 +141,7 @@ fn Spectrum(
                 fallback=move || view! { <p class="hint spectrum-wait">{t(words::SPECTRUM_WAIT)}</p> }
             >
                 <div class="spectrum-plot">
-                    <svg viewBox="0 0 240 64" preserveAspectRatio="none" role="img" aria-label=alt>
+                    <svg viewBox="0 0 240 64" preserveAspectRatio="none" role="img" aria-label=rich(alt)>
                         <path d=outline />
                     </svg>
                     <div class="spectrum-veil" style:transform=veil></div>
@@ -163,11 +162,11 @@ fn heights(sigma: &[f32]) -> Vec<f64> {
 }
 
 /// Energy, errors, parameters.
-#[component(transparent)]
+#[component]
 fn Errors(
     /// r.
     rank: Memo<u32>,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let dash = || "–".to_owned();
@@ -217,7 +216,7 @@ fn Errors(
                 </tr>
             </tbody>
         </table>
-        <p class="aside">{half}</p>
+        <p class="aside">{rich(half)}</p>
     }
 }
 
@@ -250,7 +249,7 @@ fn parameters(d: u32, r: u32) -> [u64; 2] {
 /// What the rank does, in words; empty until it is known.
 fn sentence(app: AppState, rank: Memo<u32>) -> Memo<String> {
     let Derived { lang, sizes, .. } = Derived::get();
-    memo(move || {
+    Memo::new(move |_| {
         let (lang, d, r) = (lang.get(), sizes.get().model_dim(), rank.get());
         if r >= d {
             return words::OUT_SENTENCE_FULL.pick(lang).to_owned();

@@ -4,9 +4,8 @@ use leptos::prelude::*;
 
 use crate::ui::derived::{Derived, t};
 use crate::ui::driver;
-use crate::ui::markup::{View, each, view};
-use crate::ui::memo::memo;
 use crate::ui::problem::Problem;
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_engine::EngineError;
 use attnscope_scene::Lang;
@@ -101,23 +100,24 @@ pub fn short_reason(error: &EngineError, lang: Lang) -> &'static str {
 }
 
 /// All problems, newest last.
-#[component(transparent)]
-pub fn Problems() -> View {
+#[component]
+pub fn Problems() -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let item = move |at: usize| {
-        let text = move || {
+        let text = rich(move || {
             let lang = lang.get();
             app.problems
                 .with(|all| all.get(at).map(|problem| sentence(problem, lang)))
-        };
-        let by_hand = memo(move || {
+                .unwrap_or_default()
+        });
+        let by_hand = Memo::new(move |_| {
             app.problems.with(|all| match all.get(at) {
                 Some(Problem::Clipboard(text)) => Some(text.clone()),
                 _ => None,
             })
         });
-        let retries = memo(move || {
+        let retries = Memo::new(move |_| {
             app.problems
                 .with(|all| all.get(at).is_some_and(Problem::can_be_retried))
         });
@@ -175,7 +175,7 @@ pub fn Problems() -> View {
     };
     view! {
         <div class="problems">
-            {each(move || app.problems.with(Vec::len), item)}
+            <For each=move || 0..app.problems.with(Vec::len) key=|at| *at children=item />
         </div>
     }
 }

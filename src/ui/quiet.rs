@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, effect, memo};
+use crate::ui::rich_text::rich;
 
 /// How long a sentence must have stayed the same.
 const REST: Duration = Duration::from_millis(500);
@@ -23,7 +22,7 @@ pub fn paced(value: Memo<u32>) -> Memo<u32> {
     let told = RwSignal::new(value.get_untracked());
     let newest = Rc::new(Cell::new(value.get_untracked()));
     let next = Rc::new(Cell::new(0.0f64));
-    effect(move || {
+    Effect::new(move || {
         newest.set(value.get());
         let wait = next.get() - now();
         if wait <= 0.0 {
@@ -42,19 +41,19 @@ pub fn paced(value: Memo<u32>) -> Memo<u32> {
             );
         }
     });
-    memo(move || told.get())
+    Memo::new(move |_| told.get())
 }
 
 /// The sentence of a panel, polite and debounced: whoever listens hears where a drag ended and not
 /// each of its steps. It keeps its room.
-#[component(transparent)]
+#[component]
 pub fn Quiet(
     /// What there is to say now; empty while nothing is.
     text: Memo<String>,
-) -> View {
+) -> impl IntoView {
     let said = RwSignal::new(text.get_untracked());
     let newest = Rc::new(Cell::new(0u32));
-    effect(move || {
+    Effect::new(move || {
         let (now, newest) = (text.get(), newest.clone());
         let mine = newest.get().wrapping_add(1);
         newest.set(mine);
@@ -70,7 +69,7 @@ pub fn Quiet(
     });
     view! {
         <p class="panel-sentence" aria-live="polite">
-            {move || said.get()}
+            {rich(move || said.get())}
         </p>
     }
 }

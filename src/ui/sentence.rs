@@ -6,16 +6,15 @@ use crate::ui::calc::MAX_SUMMARY_LEN;
 use crate::ui::controls::rank::energy_kept;
 use crate::ui::derived::Derived;
 use crate::ui::driver;
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, memo};
 use crate::ui::reach::Reach;
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_text::sentence::{self, Facts, Said};
 
 /// The sentence on screen, for the page and for whoever asks from outside; empty until there are
 /// numbers to make it from.
 pub fn spoken(app: AppState, derived: Derived) -> Memo<Said> {
-    memo(move || {
+    Memo::new(move |_| {
         let lang = derived.lang.get();
         derived.tokens.with(|tokens| {
             app.summary.with(|known| {
@@ -55,7 +54,7 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<Said> {
 
 /// Facts follow when the hand rests: until then they are of an earlier Scene.
 pub fn is_late(app: AppState) -> Memo<bool> {
-    memo(move || {
+    Memo::new(move |_| {
         let now = app.scene.with(driver::of_facts);
         app.summary
             .with(|known| known.as_ref().is_some_and(|(scene, _)| *scene != now))
@@ -63,14 +62,14 @@ pub fn is_late(app: AppState) -> Memo<bool> {
 }
 
 /// The sentence.
-#[component(transparent)]
-pub fn Sentence() -> View {
+#[component]
+pub fn Sentence() -> impl IntoView {
     let app = AppState::get();
     let said = spoken(app, Derived::get());
     let is_late = is_late(app);
     view! {
         <p class="sentence" class:is-late=move || is_late.get() aria-live="polite">
-            {move || said.with(|said| said.text.clone())}
+            {rich(move || said.with(|said| said.text.clone()))}
         </p>
     }
 }

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::ui::clipboard::copy;
-use crate::ui::derived::t;
-use crate::ui::markup::{View, view};
+use crate::ui::derived::{Derived, t};
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_scene::Scene;
 use attnscope_text::{Text, page as words};
@@ -41,11 +41,12 @@ pub fn embed_code(scene: &Scene, title: &str) -> String {
 }
 
 /// The share menu.
-#[component(transparent)]
-pub fn Share() -> View {
+#[component]
+pub fn Share() -> impl IntoView {
     let app = AppState::get();
     let copied = RwSignal::new(None::<&'static str>);
-    let title = t(words::TITLE);
+    let lang = Derived::get().lang;
+    let title = move || words::TITLE.pick(lang.get_untracked());
     let item = move |which: &'static str, label: Text, text: fn(&Scene, &str) -> String| {
         view! {
             <li>
@@ -56,7 +57,10 @@ pub fn Share() -> View {
                 >
                     {t(label)}
                     <span class="copied" role="status">
-                        {move || (copied.get() == Some(which)).then(t(words::COPIED))}
+                        {rich(move || {
+                            let done = copied.get() == Some(which);
+                            if done { words::COPIED.pick(lang.get()) } else { "" }
+                        })}
                     </span>
                 </button>
             </li>

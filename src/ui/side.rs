@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use crate::ui::cost::Cost;
 use crate::ui::derived::{part, t};
+use crate::ui::focus::focus;
 use crate::ui::inspector::Inspector;
-use crate::ui::markup::{View, focus, view};
 use crate::ui::output::Output;
 use crate::ui::state::AppState;
 use attnscope_scene::Panel;
@@ -18,8 +18,8 @@ const TABS: [(Panel, Text, &str); 3] = [
 ];
 
 /// Tabs and the open panel.
-#[component(transparent)]
-pub fn Side() -> View {
+#[component]
+pub fn Side() -> impl IntoView {
     let app = AppState::get();
     let open = part(app, |s| s.view.panel);
     let choose = move |panel| app.change(|s| s.view.panel = panel);
@@ -61,9 +61,9 @@ pub fn Side() -> View {
         </div>
         <div class="panel" id="panel" role="tabpanel" aria-labelledby=label>
             {move || match open.get() {
-                Panel::Cell => view! { <Inspector /> },
-                Panel::Output => view! { <Output /> },
-                Panel::Cost => view! { <Cost /> },
+                Panel::Cell => view! { <Inspector /> }.into_any(),
+                Panel::Output => view! { <Output /> }.into_any(),
+                Panel::Cost => view! { <Cost /> }.into_any(),
             }}
         </div>
     }

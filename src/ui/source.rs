@@ -4,8 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::driver;
-use crate::ui::markup::{View, each, view};
-use crate::ui::memo::{Memo, memo, taker};
+use crate::ui::rich_text::rich;
 use crate::ui::state::{AppState, LayerState};
 use attnscope_scene::{MAX_SEQ_LEN, Pattern, Source, Text as Passage};
 use attnscope_text::{self as words, page as words_page};
@@ -22,8 +21,8 @@ const PATTERNS: [Pattern; 4] = [
 ];
 
 /// Source, and what the source needs: layer, or length and seed; then the head.
-#[component(transparent)]
-pub fn SourcePick() -> View {
+#[component]
+pub fn SourcePick() -> impl IntoView {
     let app = AppState::get();
     let Derived { sizes, head, .. } = Derived::get();
     let chosen = part(app, |s| match s.source {
@@ -42,15 +41,19 @@ pub fn SourcePick() -> View {
             s.lesson = s.lesson.filter(|id| !id.points().is_empty());
         });
     };
-    let real = memo(move || chosen.get() < PASSAGES.len());
-    let option =
-        |at: usize, text: words::Text| view! { <option value=at.to_string()>{t(text)}</option> };
+    let real = Memo::new(move |_| chosen.get() < PASSAGES.len());
+    let option = move |at: usize, text: words::Text| {
+        view! {
+            <option value=at.to_string() prop:selected=move || chosen.get() == at>
+                {t(text).flat()}
+            </option>
+        }
+    };
     view! {
         <label class="field" for="source">
             <span>{t(words_page::SOURCE)}</span>
             <select
                 id="source"
-                prop:value=move || chosen.get().to_string()
                 on:change=move |ev| {
                     if let Ok(at) = event_target_value(&ev).parse() {
                         choose(at);
@@ -62,14 +65,14 @@ pub fn SourcePick() -> View {
                         .iter()
                         .enumerate()
                         .map(|(at, text)| option(at, words_page::passage(*text)))
-                        .collect::<View>()}
+                        .collect_view()}
                 </optgroup>
                 <optgroup label=t(words_page::GROUP_SYNTHETIC)>
                     {PATTERNS
                         .iter()
                         .enumerate()
                         .map(|(at, p)| option(PASSAGES.len() + at, words_page::pattern(*p)))
-                        .collect::<View>()}
+                        .collect_view()}
                 </optgroup>
             </select>
         </label>
@@ -77,7 +80,7 @@ pub fn SourcePick() -> View {
             <Number
                 id="layer"
                 label=words_page::LAYER
-                count=memo(|| u32::from(LAYERS))
+                count=Memo::new(|_| u32::from(LAYERS))
                 value=part(
                     app,
                     |s| match s.source {
@@ -85,7 +88,7 @@ pub fn SourcePick() -> View {
                         Source::Synthetic { .. } => 0,
                     },
                 )
-                set=taker(move |to: u32| {
+                set=Callback::new(move |to: u32| {
                     app.change(|s| {
                         if let Source::MiniLm { layer, .. } = &mut s.source {
                             *layer = to as u8;
@@ -97,9 +100,9 @@ pub fn SourcePick() -> View {
         <Number
             id="head"
             label=words_page::HEAD
-            count=memo(move || sizes.get().heads)
-            value=head
-            set=taker(move |to| app.change(|s| s.view.head = Some(to)))
+            count=Memo::new(move |_| sizes.get().heads)
+            value=Memo::new(move |_| head.get())
+            set=Callback::new(move |to| app.change(|s| s.view.head = Some(to)))
         />
         <Loading />
     }
@@ -128,7 +131,7 @@ fn chosen_source(now: &Source, at: usize) -> Source {
 }
 
 /// A select of the numbers 0 .. count.
-#[component(transparent)]
+#[component]
 fn Number(
     /// Element id.
     id: &'static str,
@@ -140,11 +143,11 @@ fn Number(
     value: Memo<u32>,
     /// Takes a choice.
     set: Callback<u32>,
-) -> View {
-    let count = memo(move || count.get());
-    let option = move |at: usize| {
+) -> impl IntoView {
+    let count = Memo::new(move |_| count.get());
+    let option = move |at: u32| {
         view! {
-            <option value=at.to_string() selected=move || value.get() as usize == at>
+            <option value=at.to_string() prop:selected=move || value.get() == at>
                 {at}
             </option>
         }
@@ -154,25 +157,21 @@ fn Number(
             <span>{t(label)}</span>
             <select
                 id=id
-                prop:value=move || {
-                    count.track();
-                    value.get().to_string()
-                }
                 on:change=move |ev| {
                     if let Ok(n) = event_target_value(&ev).parse() {
                         set.run(n);
                     }
                 }
             >
-                {each(move || count.get() as usize, option)}
+                <For each=move || 0..count.get() key=|at| *at children=option />
             </select>
         </label>
     }
 }
 
 /// L and seed of a synthetic layer.
-#[component(transparent)]
-fn SyntheticSizes() -> View {
+#[component]
+fn SyntheticSizes() -> impl IntoView {
     let app = AppState::get();
     let both = part(app, |s| match s.source {
         Source::Synthetic { seq_len, seed, .. } => (seq_len, seed),
@@ -220,11 +219,11 @@ fn SyntheticSizes() -> View {
 }
 
 /// How far a download is, and a way out of it.
-#[component(transparent)]
-fn Loading() -> View {
+#[component]
+fn Loading() -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
-    let progress = memo(move || {
+    let progress = Memo::new(move |_| {
         app.layer.with(|layer| match layer {
             LayerState::Loading { done, total, .. } => Some((*done, *total)),
             _ => None,
@@ -232,13 +231,14 @@ fn Loading() -> View {
     });
     let text = move || {
         let kilo = |bytes: u64| words::number::count(lang.get(), bytes.div_ceil(1000));
-        progress.get().map(|(done, total)| match total {
-            Some(total) => words_page::LOADED_OF.fill(
+        match progress.get() {
+            Some((done, Some(total))) => words_page::LOADED_OF.fill(
                 lang.get(),
                 &[("done", &kilo(done)), ("total", &kilo(total))],
             ),
-            None => words_page::LOADED.fill(lang.get(), &[("done", &kilo(done))]),
-        })
+            Some((done, None)) => words_page::LOADED.fill(lang.get(), &[("done", &kilo(done))]),
+            None => String::new(),
+        }
     };
     view! {
         <Show when=move || progress.get().is_some()>
@@ -251,7 +251,7 @@ fn Loading() -> View {
                             .and_then(|(done, total)| total.map(|_| done.to_string()))
                     }
                 ></progress>
-                <span class="loading-text">{text}</span>
+                <span class="loading-text">{rich(text)}</span>
                 <button type="button" class="quiet" on:click=move |_| driver::cancel_load()>
                     {t(words_page::CANCEL)}
                 </button>

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::layout::strip::StripGrid;
+use crate::ui::long_lived::LongLived;
 use crate::ui::problem::Problem;
 use attnscope_attention::layer::Layer;
 use attnscope_attention::summary::Summary;
@@ -16,42 +17,50 @@ use attnscope_scene::warning::Warning;
 use attnscope_scene::{Quantity, Scene, Source};
 use attnscope_text::sentence::Spoken;
 
+/// A part of the state: it stays while views that read it come and go.
+pub type State<T> = LongLived<RwSignal<T>>;
+
+/// Makes one.
+pub fn state<T: Send + Sync + 'static>(value: T) -> State<T> {
+    LongLived::new(RwSignal::new(value))
+}
+
 /// The state of one attnscope on a page.
 #[derive(Clone, Copy)]
 pub struct AppState {
     /// Everything the reader chose. Written through [`AppState::change`] by controls.
-    pub scene: RwSignal<Scene>,
+    pub scene: State<Scene>,
     /// The layer of `scene.source`.
-    pub layer: RwSignal<LayerState>,
+    pub layer: State<LayerState>,
     /// The engine.
-    pub engine: RwSignal<EngineState>,
+    pub engine: State<EngineState>,
     /// Numbers of the newest finished frame.
-    pub report: RwSignal<FrameReport>,
+    pub report: State<FrameReport>,
     /// While the large map is coarse: how much of it is there, of how much.
-    pub coarse: RwSignal<Option<(u32, u32)>>,
+    pub coarse: State<Option<(u32, u32)>>,
     /// Small maps on screen have been those of an older Frame for a while.
-    pub strip_late: RwSignal<bool>,
+    pub strip_late: State<bool>,
     /// Whether there is a picture on the canvas of the map, and on that of the strip.
-    pub drawn: RwSignal<(bool, bool)>,
+    pub drawn: State<(bool, bool)>,
     /// Facts of the chosen head for the Scene they were computed from; `None` until the first.
-    pub summary: RwSignal<Option<(Scene, Arc<Summary>)>>,
+    pub summary: State<Option<(Scene, Arc<Summary>)>>,
     /// Worked numbers of the cell that is explained.
-    pub cell: RwSignal<Option<CellNumbers>>,
+    pub cell: State<Option<CellNumbers>>,
     /// The cell that the sentence is about: explained while none is hovered or locked.
-    pub spoken: RwSignal<Option<Spoken>>,
+    pub spoken: State<Option<Spoken>>,
     /// Hovered cell (query, key), if the pointer or the cell cursor is on the map.
-    pub hover: RwSignal<Option<(u32, u32)>>,
+    pub hover: State<Option<(u32, u32)>>,
     /// Singular values of W_O, falling; empty until known.
-    pub sigma: RwSignal<Arc<[f32]>>,
+    pub sigma: State<Arc<[f32]>>,
     /// Sentences about what went wrong, newest last; each can be dismissed.
-    pub problems: RwSignal<Vec<Problem>>,
+    pub problems: State<Vec<Problem>>,
     /// What the layer limits, as it was said last: said once, whatever else changes.
-    pub limited: RwSignal<Vec<(Warning, String)>>,
+    pub limited: State<Vec<(Warning, String)>>,
     /// Set whenever the hand has come to rest, always to the same: the news is what counts, and
     /// numbers that take longer may be read anew.
-    pub rested: RwSignal<bool>,
+    pub rested: State<bool>,
     /// How the strip of heads lies on its canvas; set by the strip, read by the driver.
-    pub strip: RwSignal<StripGrid>,
+    pub strip: State<StripGrid>,
     /// Embedded page: only the map and chosen controls.
     pub embedded: bool,
 }
@@ -60,22 +69,22 @@ impl AppState {
     /// The state of a page that has just been opened with this Scene.
     pub fn new(scene: Scene, embedded: bool) -> Self {
         Self {
-            scene: RwSignal::new(scene),
-            layer: RwSignal::default(),
-            engine: RwSignal::default(),
-            report: RwSignal::default(),
-            coarse: RwSignal::default(),
-            strip_late: RwSignal::default(),
-            drawn: RwSignal::default(),
-            summary: RwSignal::default(),
-            cell: RwSignal::default(),
-            spoken: RwSignal::default(),
-            hover: RwSignal::default(),
-            sigma: RwSignal::new(Arc::from([])),
-            problems: RwSignal::default(),
-            limited: RwSignal::default(),
-            rested: RwSignal::default(),
-            strip: RwSignal::default(),
+            scene: state(scene),
+            layer: State::default(),
+            engine: State::default(),
+            report: State::default(),
+            coarse: State::default(),
+            strip_late: State::default(),
+            drawn: State::default(),
+            summary: State::default(),
+            cell: State::default(),
+            spoken: State::default(),
+            hover: State::default(),
+            sigma: state(Arc::from([])),
+            problems: State::default(),
+            limited: State::default(),
+            rested: State::default(),
+            strip: State::default(),
             embedded,
         }
     }

@@ -3,17 +3,16 @@
 use leptos::prelude::*;
 
 use crate::ui::derived::{Derived, Sizes, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::memo;
 use crate::ui::reach::Reach;
+use crate::ui::rich_text::rich;
 use crate::ui::state::{AppState, EngineState};
 use crate::ui::{driver, problems};
 use attnscope_engine::recovery::Again;
-use attnscope_text::{number, page as words};
+use attnscope_text::{number, page as words, symbols};
 
 /// Engine, GPU time, L, H, d, keys per row.
-#[component(transparent)]
-pub fn Status() -> View {
+#[component]
+pub fn Status() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let time = move || {
@@ -36,17 +35,17 @@ pub fn Status() -> View {
             EngineState::Gpu(can) => can.timestamps,
             _ => engine.trouble().is_some(),
         });
-        (!timers).then(|| words::GPU_TIME_NONE.pick(lang.get()))
+        (!timers).then(|| symbols::spoken(words::GPU_TIME_NONE.pick(lang.get())))
     };
-    let timed = move || {
+    let timed = rich(move || {
         let text = if on_cpu() {
             words::CPU_TIME
         } else {
             words::GPU_TIME
         };
         text.pick(lang.get())
-    };
-    let keys = memo(move || app.scene.with(|s| Reach::of(s, sizes.get().seq_len).keys()));
+    });
+    let keys = Memo::new(move |_| app.scene.with(|s| Reach::of(s, sizes.get().seq_len).keys()));
     let size = move |name: &'static str, value: fn(Sizes) -> u32| {
         view! {
             <span class="fact">
@@ -71,8 +70,8 @@ pub fn Status() -> View {
 }
 
 /// Which engine draws, and why.
-#[component(transparent)]
-pub fn Badge() -> View {
+#[component]
+pub fn Badge() -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let name = move || {
@@ -102,13 +101,13 @@ pub fn Badge() -> View {
             }
         })
     };
-    let why = move || {
+    let why = rich(move || {
         let lang = lang.get();
         app.engine.with(|engine| {
             let why = engine.trouble();
             why.map_or_else(name, |why| problems::engine_sentence(why, lang))
         })
-    };
+    });
     let mark = move || {
         app.engine.with(|engine| match engine {
             EngineState::Probing => "mark is-waiting",
@@ -119,7 +118,7 @@ pub fn Badge() -> View {
     view! {
         <span class="fact engine" role="status">
             <span class=mark aria-hidden="true"></span>
-            <span class="engine-name" title=why>{name}</span>
+            <span class="engine-name" title=why>{rich(name)}</span>
             <Show when=move || app.engine.with(|engine| engine.again() != Again::Nobody)>
                 <button type="button" class="quiet" on:click=move |_| driver::retry_gpu()>
                     {t(words::GPU_AGAIN)}

@@ -6,17 +6,16 @@ use leptos::prelude::*;
 use crate::layout::strip::{GAP, StripGrid};
 use crate::ui::derived::{Derived, t};
 use crate::ui::driver::{self, CanvasSlot};
-use crate::ui::markup::{View, each, view};
-use crate::ui::memo::{Memo, effect, memo};
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_text::board as words;
 
 /// The strip: beside the map where there is room, under it on a phone.
-#[component(transparent)]
+#[component]
 pub fn Strip(
     /// CSS pixels that it may take: across on a phone, down elsewhere.
     room: Memo<f64>,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let Derived {
         lang,
@@ -25,13 +24,13 @@ pub fn Strip(
         ..
     } = Derived::get();
     let canvas = NodeRef::<html::Canvas>::new();
-    effect(move || {
+    Effect::new(move || {
         if let Some(canvas) = canvas.get() {
             driver::attach(CanvasSlot::Strip, canvas);
         }
     });
     on_cleanup(|| driver::detach(CanvasSlot::Strip));
-    let grid = memo(move || {
+    let grid = Memo::new(move |_| {
         let (room, heads) = (room.get(), sizes.get().heads);
         if narrow.get() {
             StripGrid::across(heads, room)
@@ -39,17 +38,17 @@ pub fn Strip(
             StripGrid::down(heads, room)
         }
     });
-    effect(move || app.strip.set(grid.get()));
+    Effect::new(move || app.strip.set(grid.get()));
     let chosen = Derived::get().head;
-    let heads = memo(move || sizes.get().heads);
+    let heads = Memo::new(move |_| sizes.get().heads);
     let button = move |head: u32| {
-        let name = move || words::HEAD_PICK.fill(lang.get(), &[("head", &head.to_string())]);
+        let name = rich(move || words::HEAD_PICK.fill(lang.get(), &[("head", &head.to_string())]));
         let place = move |at: u32| pixels(f64::from(at) * (grid.get().edge + GAP));
         view! {
             <button
                 type="button"
                 class="head"
-                aria-label=name
+                aria-label=name.clone()
                 title=name
                 aria-pressed=move || (chosen.get() == head).to_string()
                 style:left=move || place(head % grid.get().columns)
@@ -75,7 +74,7 @@ pub fn Strip(
         >
             <span class="hatch"></span>
             <canvas node_ref=canvas class="canvas" aria-hidden="true"></canvas>
-            {each(move || heads.get() as usize, move |head| button(head as u32))}
+            <For each=move || 0..heads.get() key=|head| *head children=button />
         </div>
     }
 }

@@ -6,7 +6,8 @@ use leptos::prelude::*;
 use crate::layout::zoom;
 use crate::ui::derived::Derived;
 use crate::ui::driver;
-use crate::ui::markup::{View, focus, view};
+use crate::ui::focus::focus;
+use crate::ui::rich_text::markup;
 use crate::ui::state::AppState;
 use attnscope_scene::{Quantity, Rect};
 use attnscope_text::board::{self as words, Sees};
@@ -17,11 +18,11 @@ const MOST: u32 = 40;
 const MOST_KEYS: u32 = 1 << 17;
 
 /// The table, in a box that scrolls.
-#[component(transparent)]
+#[component]
 pub fn Table(
     /// Open; Escape closes it.
     open: RwSignal<bool>,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let derived = Derived::get();
     let close = move |ev: web_sys::KeyboardEvent| {
@@ -48,7 +49,7 @@ pub fn Table(
 }
 
 /// The table as of now.
-fn numbers(app: AppState, derived: Derived) -> View {
+fn numbers(app: AppState, derived: Derived) -> impl IntoView {
     let (lang, rect) = (derived.lang.get(), derived.rect.get());
     let (quantity, locked) = app.scene.with(|s| (s.view.quantity, s.view.cell));
     let rows = MOST.min(MOST_KEYS / derived.sizes.get().seq_len.max(1));
@@ -69,6 +70,7 @@ fn numbers(app: AppState, derived: Derived) -> View {
             &[("n", &n), ("m", &m), ("rows", &rows), ("cols", &cols)],
         )
     });
+    let rest = rest.map(|rest| markup(&rest));
     let keys = (col..col + part.cols).map(|j| view! { <th scope="col">{name(j)}</th> });
     let body = driver::rows(row..row + part.rows)
         .into_iter()
@@ -82,25 +84,25 @@ fn numbers(app: AppState, derived: Derived) -> View {
                     Quantity::Score => &numbers.score,
                 };
                 let number = at.map_or(0.0, |at| of[at]);
-                view! { <td>{words::cell(lang, sees, number)}</td> }
+                view! { <td>{markup(&words::cell(lang, sees, number))}</td> }
             });
             view! {
                 <tr>
                     <th scope="row">{name(i)}</th>
-                    {cells.collect::<View>()}
+                    {cells.collect_view()}
                 </tr>
             }
         });
     view! {
         <table>
-            <caption id="table-caption">{caption} " " {rest}</caption>
+            <caption id="table-caption">{markup(&caption)} " " {rest}</caption>
             <thead>
                 <tr>
                     <td></td>
-                    {keys.collect::<View>()}
+                    {keys.collect_view()}
                 </tr>
             </thead>
-            <tbody>{body.collect::<View>()}</tbody>
+            <tbody>{body.collect_view()}</tbody>
         </table>
     }
 }

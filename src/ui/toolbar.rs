@@ -5,16 +5,15 @@ use leptos::prelude::*;
 use crate::ui::controls::choice::{Choice, Item};
 use crate::ui::derived::{Derived, part, t};
 use crate::ui::legend::{self, Legend};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, taker};
 use crate::ui::pointer::Pointer;
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_scene::words::Word;
 use attnscope_scene::{ColorScale, Quantity, Range, Scene};
 use attnscope_text::board as words;
 
 /// All of them.
-#[component(transparent)]
+#[component]
 pub fn Toolbar(
     /// Whether the switches are on screen.
     view: Memo<bool>,
@@ -22,7 +21,7 @@ pub fn Toolbar(
     pointer: Pointer,
     /// Whether the table is open.
     table: RwSignal<bool>,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let zoomed = Derived::get().zoomed;
     let button = move |label: attnscope_text::Text, sign: &'static str, act: fn(Pointer)| {
@@ -49,7 +48,7 @@ pub fn Toolbar(
                         Item::named(Quantity::Score, words::SCORE),
                     ]
                     value=part(app, |s| s.view.quantity)
-                    set=taker(move |to| app.change(|s| s.view.quantity = to))
+                    set=Callback::new(move |to| app.change(|s| s.view.quantity = to))
                     look="segments bare"
                 />
             </Show>
@@ -86,19 +85,19 @@ pub fn Toolbar(
 }
 
 /// What the colours are spread over, and how: one choice, in a group for each range.
-#[component(transparent)]
-fn ColorPick() -> View {
+#[component]
+fn ColorPick() -> impl IntoView {
     let app = AppState::get();
     let lang = Derived::get().lang;
     let signed = part(app, Scene::is_signed);
     let weights = part(app, |s| s.view.quantity == Quantity::Weights);
     let automatic = legend::automatic(app);
     let chosen = part(app, |s| (s.view.range, s.view.color));
-    let value = move || {
+    let is_chosen = move |in_group: Range, scale: Option<ColorScale>| {
         let (range, color) = chosen.get();
         // Scores have no range of their own.
         let range = if weights.get() { range } else { Range::Auto };
-        option(range, color)
+        (in_group, scale) == (range, color)
     };
     let pick = move |ev: web_sys::Event| {
         let value = event_target_value(&ev);
@@ -113,31 +112,39 @@ fn ColorPick() -> View {
     };
     let options = move |range: Range| {
         let automatic = view! {
-            <option value=option(range, None)>
-                {move || {
-                    let scale = legend::name(automatic.get()).pick(lang.get());
-                    words::SCALE_AUTO.fill(lang.get(), &[("scale", scale)])
-                }}
+            <option
+                value=option(range, None)
+                prop:selected=move || is_chosen(range, None)
+            >
+                {rich(move || {
+                        let scale = legend::name(automatic.get()).pick(lang.get());
+                        words::SCALE_AUTO.fill(lang.get(), &[("scale", scale)])
+                    })
+                    .flat()}
             </option>
         };
         let scales = ColorScale::WORDS.iter().map(|&(scale, _)| {
             let value = option(range, Some(scale));
-            view! { <option value=value>{t(legend::name(scale))}</option> }
+            view! {
+                <option value=value prop:selected=move || is_chosen(range, Some(scale))>
+                    {t(legend::name(scale)).flat()}
+                </option>
+            }
         });
-        std::iter::once(automatic).chain(scales).collect::<View>()
+        (automatic, scales.collect_view())
     };
-    let unit = move || {
+    let unit = rich(move || {
         let text = if signed.get() {
             words::RANGE_UNIT_SIGNED
         } else {
             words::RANGE_UNIT
         };
         text.pick(lang.get())
-    };
+    });
     view! {
         <label class="color-pick">
             <span class="visually-hidden">{t(words::COLORS)}</span>
-            <select id="colors" prop:value=value on:change=pick>
+            <select id="colors" on:change=pick>
                 <optgroup label=t(words::RANGE_AUTO)>{options(Range::Auto)}</optgroup>
                 <optgroup label=unit disabled=move || !weights.get()>
                     {options(Range::Unit)}

@@ -6,8 +6,7 @@ use super::choice::{Choice, Item, Pick};
 use super::slider::Slider;
 use crate::layout::slider::Track;
 use crate::ui::derived::{Derived, part, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{memo, taker};
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_attention::bias::xavier_deviation;
 use attnscope_attention::config::Reading;
@@ -75,14 +74,14 @@ const VALUES: Which = Which {
 };
 
 /// P_K.
-#[component(transparent)]
-pub fn KeyBias() -> View {
+#[component]
+pub fn KeyBias() -> impl IntoView {
     view! { <BiasControl which=KEYS /> }
 }
 
 /// P_V: it never moves the map, so it is folded.
-#[component(transparent)]
-pub fn ValueBias() -> View {
+#[component]
+pub fn ValueBias() -> impl IntoView {
     view! {
         <details class="group">
             <summary>{t(words::P_V)}</summary>
@@ -92,11 +91,11 @@ pub fn ValueBias() -> View {
 }
 
 /// Amplitude, sharing, and the folded shape of one bias.
-#[component(transparent)]
+#[component]
 fn BiasControl(
     /// P_K or P_V.
     which: Which,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let Which {
@@ -150,10 +149,10 @@ fn BiasControl(
                 key=key
                 label=label
                 value=part(app, move |s| tidy(of(&s.cjar).amplitude))
-                track=memo(|| Track { min: 0.0, max: 5.0, step: 0.05 })
-                default=memo(|| 0.0)
-                set=taker(set_amplitude)
-                consequence=memo(move || words_of.get().pick(lang.get()).to_owned())
+                track=Memo::new(|_| Track { min: 0.0, max: 5.0, step: 0.05 })
+                default=Memo::new(|_| 0.0)
+                set=Callback::new(set_amplitude)
+                consequence=Memo::new(move |_| words_of.get().pick(lang.get()).to_owned())
                 role="p"
             />
             <Choice
@@ -165,7 +164,7 @@ fn BiasControl(
                     Item::named(true, words::PER_POSITION),
                 ]
                 value=part(app, move |s| of(&s.cjar).per_position)
-                set=taker(set_sharing)
+                set=Callback::new(set_sharing)
                 look="segments"
             />
             <div class="pair">
@@ -179,14 +178,14 @@ fn BiasControl(
                         shape(BiasShape::OneHot),
                     ]
                     value=shape_of
-                    set=taker(move |to| app.change(|s| of_mut(&mut s.cjar).shape = to))
+                    set=Callback::new(move |to| app.change(|s| of_mut(&mut s.cjar).shape = to))
                 />
                 <div class="pick small">
                     <label for=ids[3]>
-                        {move || {
+                        {rich(move || {
                             let text = if one_hot.get() { words::BIAS_DIM } else { words::BIAS_SEED };
                             text.pick(lang.get())
-                        }}
+                        })}
                     </label>
                     <input
                         type="number"
@@ -201,7 +200,7 @@ fn BiasControl(
                 </div>
             </div>
             <p class="aside" hidden=move || shape_of.get() != BiasShape::Xavier>
-                {deviation}
+                {rich(deviation)}
             </p>
         </div>
     }

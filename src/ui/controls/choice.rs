@@ -3,8 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::derived::t;
-use crate::ui::markup::{View, view};
-use crate::ui::memo::Memo;
+use crate::ui::rich_text::rich;
 use attnscope_text::Text;
 
 /// One thing that can be chosen.
@@ -39,7 +38,7 @@ impl<T> Item<T> {
 }
 
 /// A radio group.
-#[component(transparent)]
+#[component]
 pub fn Choice<T>(
     /// Group name; element ids are derived from it.
     name: &'static str,
@@ -56,7 +55,7 @@ pub fn Choice<T>(
     /// Its parameter of the Scene's link, where a move can change it.
     #[prop(optional)]
     key: Option<&'static str>,
-) -> View
+) -> impl IntoView
 where
     T: Copy + PartialEq + Send + Sync + 'static,
 {
@@ -84,7 +83,7 @@ where
                 </label>
             }
         })
-        .collect::<View>();
+        .collect_view();
     view! {
         <fieldset class=format!("choice {look}") data-key=key>
             <legend>{t(legend)}</legend>
@@ -94,7 +93,7 @@ where
 }
 
 /// A select with its label.
-#[component(transparent)]
+#[component]
 pub fn Pick<T>(
     /// Element id.
     id: &'static str,
@@ -106,26 +105,23 @@ pub fn Pick<T>(
     value: Memo<T>,
     /// Takes a choice.
     set: Callback<T>,
-) -> View
+) -> impl IntoView
 where
     T: Copy + PartialEq + Send + Sync + 'static,
 {
     let values: Vec<T> = options.iter().map(|option| option.value).collect();
-    let chosen = {
-        let values = values.clone();
-        move || {
-            values
-                .iter()
-                .position(|v| *v == value.get())
-                .unwrap_or(0)
-                .to_string()
-        }
-    };
     let items = options
         .into_iter()
         .enumerate()
-        .map(|(at, option)| view! { <option value=at.to_string()>{t(option.name)}</option> })
-        .collect::<View>();
+        .map(|(at, option)| {
+            let is_chosen = move || value.get() == option.value;
+            view! {
+                <option value=at.to_string() prop:selected=is_chosen>
+                    {t(option.name).flat()}
+                </option>
+            }
+        })
+        .collect_view();
     let on_change = move |ev: web_sys::Event| {
         let at = event_target_value(&ev).parse::<usize>().ok();
         if let Some(value) = at.and_then(|at| values.get(at)) {
@@ -135,7 +131,7 @@ where
     view! {
         <div class="pick">
             <label for=id>{t(label)}</label>
-            <select id=id prop:value=chosen on:change=on_change>
+            <select id=id on:change=on_change>
                 {items}
             </select>
         </div>
@@ -143,7 +139,7 @@ where
 }
 
 /// A switch with its label.
-#[component(transparent)]
+#[component]
 pub fn Switch(
     /// Element id.
     id: &'static str,
@@ -158,7 +154,7 @@ pub fn Switch(
     /// Whether something else decides.
     #[prop(optional)]
     disabled: Option<Memo<bool>>,
-) -> View {
+) -> impl IntoView {
     view! {
         <label class="switch" for=id>
             <input
@@ -166,12 +162,12 @@ pub fn Switch(
                 role="switch"
                 id=id
                 prop:checked=move || value.get()
-                disabled=move || disabled.is_some_and(Memo::get)
+                disabled=move || disabled.is_some_and(|it| it.get())
                 on:change=move |ev| set.run(event_target_checked(&ev))
             />
             <span class="option-text">
                 <span class="option-name">{t(label)}</span>
-                <span class="option-hint">{move || hint.get()}</span>
+                <span class="option-hint">{rich(move || hint.get())}</span>
             </span>
         </label>
     }

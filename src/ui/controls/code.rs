@@ -3,22 +3,21 @@
 use leptos::prelude::*;
 
 use crate::ui::clipboard::copy;
-use crate::ui::derived::{Derived, t};
-use crate::ui::markup::{View, each, view};
-use crate::ui::memo::memo;
+use crate::ui::derived::{Derived, lasting, t};
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_scene::Scale;
 use attnscope_scene::code::{Call, calls};
 use attnscope_text::{controls as words, page};
 
 /// One block a library, folded.
-#[component(transparent)]
-pub fn MaskCode() -> View {
+#[component]
+pub fn MaskCode() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     // Nothing is written while nobody sees it: every step of a drag would pay for it.
     let open = RwSignal::new(false);
-    let now = memo(move || -> Vec<Call> {
+    let now = lasting(move || -> Vec<Call> {
         if !open.get() {
             return Vec::new();
         }
@@ -41,11 +40,18 @@ pub fn MaskCode() -> View {
                 copy(app, copied, call.name, call.code);
             }
         };
-        let label = move || {
+        let label = rich(move || {
             let call = [("name", name())];
             words::COPY_CALL.fill(lang.get(), &call)
-        };
-        let done = move || (copied.get() == Some(name())).then(t(page::COPIED));
+        });
+        let done = rich(move || {
+            let done = copied.get() == Some(name());
+            if done {
+                page::COPIED.pick(lang.get())
+            } else {
+                ""
+            }
+        });
         view! {
             <div class="mask-call">
                 <span class="mask-call-name">{name}</span>
@@ -72,7 +78,7 @@ pub fn MaskCode() -> View {
         >
             <summary>{t(words::CODE)}</summary>
             <p class="aside">{t(words::CODE_HINT)}</p>
-            {each(move || now.with(Vec::len), block)}
+            <For each=move || 0..now.with(Vec::len) key=|at| *at children=block />
         </details>
     }
 }

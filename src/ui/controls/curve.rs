@@ -9,8 +9,7 @@ use super::choice::Switch;
 use super::slider::Slider;
 use crate::layout::slider::Track;
 use crate::ui::derived::{Derived, part, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{memo, taker};
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_scene::{Curve, resolve};
 use attnscope_text::{Text, controls as words, number};
@@ -23,18 +22,18 @@ const HEIGHT: f64 = 56.0;
 const REACH: u32 = 32;
 
 /// Amplitude, drawing, and the folded shape.
-#[component(transparent)]
-pub fn ScoreCurve() -> View {
+#[component]
+pub fn ScoreCurve() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let curve = part(app, |s| s.cjar.s.clone());
     let dense = part(app, |s| s.cjar.s.dense);
     let reading = part(app, |s| s.cjar.reading);
-    let points = memo(move || {
+    let points = Memo::new(move |_| {
         let reach = reach_of(sizes.get().seq_len);
         curve.with(|curve| sample(curve, reach as i32))
     });
-    let limits = memo(move || points.with(|p| extent(p)));
+    let limits = Memo::new(move |_| points.with(|p| extent(p)));
     let range = move |text: Text| {
         let (lo, hi) = limits.get();
         let values = [
@@ -43,8 +42,8 @@ pub fn ScoreCurve() -> View {
         ];
         text.fill(lang.get(), &values)
     };
-    let off = memo(move || curve.with(|curve| curve.amplitude == 0.0));
-    let consequence = memo(move || {
+    let off = Memo::new(move |_| curve.with(|curve| curve.amplitude == 0.0));
+    let consequence = Memo::new(move |_| {
         let fits = resolve::Sizes {
             heads: sizes.get().heads as usize,
             seq_len: sizes.get().seq_len as usize,
@@ -85,9 +84,9 @@ pub fn ScoreCurve() -> View {
                 key="s"
                 label=words::S_CURVE
                 value=part(app, |s| tidy(s.cjar.s.amplitude))
-                track=memo(|| Track { min: 0.0, max: 5.0, step: 0.05 })
-                default=memo(|| 0.0)
-                set=taker(move |to: f64| app.change(|s| s.cjar.s.amplitude = to as f32))
+                track=Memo::new(|_| Track { min: 0.0, max: 5.0, step: 0.05 })
+                default=Memo::new(|_| 0.0)
+                set=Callback::new(move |to: f64| app.change(|s| s.cjar.s.amplitude = to as f32))
                 consequence=consequence
                 role="s"
             />
@@ -96,7 +95,7 @@ pub fn ScoreCurve() -> View {
                 <svg
                     viewBox=format!("0 0 {WIDTH} {HEIGHT}")
                     role="img"
-                    aria-label=move || range(words::S_CURVE_ALT)
+                    aria-label=rich(move || range(words::S_CURVE_ALT))
                     preserveAspectRatio="none"
                 >
                     <line class="curve-zero" x1="0" x2=WIDTH y1=zero y2=zero />
@@ -121,15 +120,15 @@ pub fn ScoreCurve() -> View {
 }
 
 /// The seven numbers of the shape.
-#[component(transparent)]
-fn Shape() -> View {
+#[component]
+fn Shape() -> impl IntoView {
     let app = AppState::get();
-    let track = |min, max, step| memo(move || Track { min, max, step });
+    let track = |min, max, step| Memo::new(move |_| Track { min, max, step });
     let tokens = words::TOKENS_UNIT;
     let get = move |of: fn(&Curve) -> f32| part(app, move |s| tidy(of(&s.cjar.s)));
-    let default = |of: fn(&Curve) -> f32| memo(move || tidy(of(&Curve::default())));
+    let default = |of: fn(&Curve) -> f32| Memo::new(move |_| tidy(of(&Curve::default())));
     let set = move |edit: fn(&mut Curve, f32)| {
-        taker(move |to: f64| {
+        Callback::new(move |to: f64| {
             app.change(|s| {
                 edit(&mut s.cjar.s, to as f32);
                 // A shape without height says nothing: moving it shows it.
@@ -158,9 +157,9 @@ fn Shape() -> View {
         <Switch
             id="s-dense"
             label=words::S_DENSE
-            hint=memo(move || words::S_DENSE_HINT.pick(lang.get()))
+            hint=Memo::new(move |_| words::S_DENSE_HINT.pick(lang.get()))
             value=dense
-            set=taker(set_dense)
+            set=Callback::new(set_dense)
         />
         <Show when=move || dense.get() fallback=move || view! {
         <Slider id="s-decay" key="s.decay" label=words::DECAY value=get(|c| c.decay) track=track(-2.0, 2.0, 0.05)

@@ -4,16 +4,14 @@ use leptos::prelude::*;
 
 use super::choice::{Choice, Item};
 use crate::ui::derived::part;
-use crate::ui::markup::{View, view};
-use crate::ui::memo::taker;
 use crate::ui::state::AppState;
 use attnscope_attention::config::Reading;
 use attnscope_scene::Mechanism;
 use attnscope_text::controls as words;
 
 /// Full, window or CJAR.
-#[component(transparent)]
-pub fn MechanismChoice() -> View {
+#[component]
+pub fn MechanismChoice() -> impl IntoView {
     let app = AppState::get();
     let item = |of| {
         let (name, hint) = words::mechanism(of);
@@ -25,15 +23,15 @@ pub fn MechanismChoice() -> View {
             legend=words::MECHANISM
             options=vec![item(Mechanism::Full), item(Mechanism::Window), item(Mechanism::Cjar)]
             value=part(app, |s| s.mechanism)
-            set=taker(move |to| app.change(|s| s.mechanism = to))
+            set=Callback::new(move |to| app.change(|s| s.mechanism = to))
             look="cards"
         />
     }
 }
 
 /// The three readings of CJAR (SPEC 3).
-#[component(transparent)]
-pub fn ReadingChoice() -> View {
+#[component]
+pub fn ReadingChoice() -> impl IntoView {
     let app = AppState::get();
     let item = |of| {
         let (name, hint) = words::reading(of);
@@ -46,7 +44,7 @@ pub fn ReadingChoice() -> View {
             legend=words::READING
             options=vec![item(Reading::Softmax), item(Reading::Bias), item(Reading::Product)]
             value=part(app, |s| s.cjar.reading)
-            set=taker(move |to| app.change(|s| s.cjar.reading = to))
+            set=Callback::new(move |to| app.change(|s| s.cjar.reading = to))
             look="lines"
         />
     }

@@ -12,7 +12,6 @@ pub mod window;
 use leptos::prelude::*;
 
 use crate::ui::derived::{part, t};
-use crate::ui::markup::{View, view};
 use crate::ui::state::AppState;
 use attnscope_scene::{Control, Mechanism, Scene};
 use attnscope_text::page as words;
@@ -34,8 +33,8 @@ pub fn is_shown(scene: &Scene, embedded: bool, control: Control) -> bool {
 }
 
 /// All controls that act in the present mechanism.
-#[component(transparent)]
-pub fn Controls() -> View {
+#[component]
+pub fn Controls() -> impl IntoView {
     let app = AppState::get();
     let shows = move |control| part(app, move |s| is_shown(s, app.embedded, control));
     let (mechanism, window) = (shows(Control::Mechanism), shows(Control::Window));

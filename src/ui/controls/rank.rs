@@ -7,8 +7,7 @@ use super::choice::{Item, Pick, Switch};
 use super::slider::Slider;
 use crate::layout::slider::Track;
 use crate::ui::derived::{Derived, part, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{memo, taker};
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_attention::low_rank;
 use attnscope_scene::listing::Point;
@@ -17,14 +16,14 @@ use attnscope_scene::{Mechanism, Scale};
 use attnscope_text::{controls as words, number};
 
 /// r: how much of W_O is kept.
-#[component(transparent)]
-pub fn OutputRank() -> View {
+#[component]
+pub fn OutputRank() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let d = move || sizes.get().model_dim();
     let rank = part(app, |s| s.cjar.out_rank);
-    let shown = memo(move || rank.get().unwrap_or(u32::MAX).clamp(1, d().max(1)));
-    let consequence = memo(move || {
+    let shown = Memo::new(move |_| rank.get().unwrap_or(u32::MAX).clamp(1, d().max(1)));
+    let consequence = Memo::new(move |_| {
         let (lang, d, r) = (lang.get(), d(), shown.get());
         if r >= d {
             return words::OUT_RANK_FULL.pick(lang).to_owned();
@@ -49,10 +48,10 @@ pub fn OutputRank() -> View {
             id="out-rank"
             key="r"
             label=words::OUT_RANK
-            value=memo(move || f64::from(shown.get()))
-            track=memo(move || Track { min: 1.0, max: f64::from(d()), step: 1.0 })
-            default=memo(move || f64::from(d()))
-            set=taker(move |to: f64| {
+            value=Memo::new(move |_| f64::from(shown.get()))
+            track=Memo::new(move |_| Track { min: 1.0, max: f64::from(d()), step: 1.0 })
+            default=Memo::new(move |_| f64::from(d()))
+            set=Callback::new(move |to: f64| {
                 let rank = to as u32;
                 app.change(|s| s.cjar.out_rank = (rank < sizes.get_untracked().model_dim()).then_some(rank));
             })
@@ -68,8 +67,8 @@ pub fn energy_kept(sigma: &[f32], rank: usize) -> Option<f64> {
 }
 
 /// Score rank, segments (CJAR) and scale: folded.
-#[component(transparent)]
-pub fn MoreScore() -> View {
+#[component]
+pub fn MoreScore() -> impl IntoView {
     let app = AppState::get();
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
     let lang = Derived::get().lang;
@@ -84,7 +83,7 @@ pub fn MoreScore() -> View {
     let given = part(app, |s| !Point::Projection.applies(s));
     view! {
         <details class="group">
-            <summary>{move || title().pick(lang.get())}</summary>
+            <summary>{rich(move || title().pick(lang.get()))}</summary>
             <Show when=move || cjar.get()>
                 <ScoreRank />
                 <Segment />
@@ -93,9 +92,9 @@ pub fn MoreScore() -> View {
             <Switch
                 id="projected"
                 label=words::PROJECTED
-                hint=memo(move || words::PROJECTED_HINT.pick(lang.get()))
-                value=memo(move || projected.get() || given.get())
-                set=taker(move |to| app.change(|s| s.projected = to))
+                hint=Memo::new(move |_| words::PROJECTED_HINT.pick(lang.get()))
+                value=Memo::new(move |_| projected.get() || given.get())
+                set=Callback::new(move |to| app.change(|s| s.projected = to))
                 disabled=given
             />
         </details>
@@ -103,15 +102,15 @@ pub fn MoreScore() -> View {
 }
 
 /// ρ: the score's own rank.
-#[component(transparent)]
-fn ScoreRank() -> View {
+#[component]
+fn ScoreRank() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     // q k'ᵀ has no more singular values.
     let full = move || sizes.get().head_dim.min(sizes.get().seq_len).max(1);
     let rank = part(app, |s| s.cjar.score_rank);
-    let shown = memo(move || rank.get().unwrap_or(u32::MAX).clamp(1, full()));
-    let consequence = memo(move || {
+    let shown = Memo::new(move |_| rank.get().unwrap_or(u32::MAX).clamp(1, full()));
+    let consequence = Memo::new(move |_| {
         let (lang, rank, full) = (lang.get(), shown.get(), full());
         if rank >= full {
             return words::SCORE_RANK_FULL.pick(lang).to_owned();
@@ -124,10 +123,10 @@ fn ScoreRank() -> View {
             id="score-rank"
             key="rho"
             label=words::SCORE_RANK
-            value=memo(move || f64::from(shown.get()))
-            track=memo(move || Track { min: 1.0, max: f64::from(full()), step: 1.0 })
-            default=memo(move || f64::from(full()))
-            set=taker(move |to: f64| {
+            value=Memo::new(move |_| f64::from(shown.get()))
+            track=Memo::new(move |_| Track { min: 1.0, max: f64::from(full()), step: 1.0 })
+            default=Memo::new(move |_| f64::from(full()))
+            set=Callback::new(move |to: f64| {
                 let rank = to as u32;
                 app.change(|s| s.cjar.score_rank = (rank < untrack(full)).then_some(rank));
             })
@@ -138,14 +137,14 @@ fn ScoreRank() -> View {
 }
 
 /// B: keys per segment of the normalisation.
-#[component(transparent)]
-fn Segment() -> View {
+#[component]
+fn Segment() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let full = move || sizes.get().seq_len.max(1);
     let segment = part(app, |s| s.cjar.segment);
-    let shown = memo(move || segment.get().unwrap_or(u32::MAX).clamp(1, full()));
-    let consequence = memo(move || {
+    let shown = Memo::new(move |_| segment.get().unwrap_or(u32::MAX).clamp(1, full()));
+    let consequence = Memo::new(move |_| {
         let (lang, size, full) = (lang.get(), shown.get(), full());
         if size >= full {
             return words::SEGMENT_ONE.pick(lang).to_owned();
@@ -158,10 +157,10 @@ fn Segment() -> View {
             id="segment"
             key="seg"
             label=words::SEGMENT
-            value=memo(move || f64::from(shown.get()))
-            track=memo(move || Track { min: 1.0, max: f64::from(full()), step: 1.0 })
-            default=memo(move || f64::from(full()))
-            set=taker(move |to: f64| {
+            value=Memo::new(move |_| f64::from(shown.get()))
+            track=Memo::new(move |_| Track { min: 1.0, max: f64::from(full()), step: 1.0 })
+            default=Memo::new(move |_| f64::from(full()))
+            set=Callback::new(move |to: f64| {
                 let size = to as u32;
                 app.change(|s| s.cjar.segment = (size < sizes.get_untracked().seq_len).then_some(size));
             })
@@ -172,8 +171,8 @@ fn Segment() -> View {
 }
 
 /// The factor of q·k' (SPEC 1).
-#[component(transparent)]
-fn ScaleChoice() -> View {
+#[component]
+fn ScaleChoice() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     // Which of the three, apart from the free value itself.
@@ -187,7 +186,7 @@ fn ScaleChoice() -> View {
         Scale::ModelDim => 1.0 / f64::from(sizes.get().model_dim().max(1)).sqrt(),
         Scale::Free(value) => tidy(value),
     };
-    let value = memo(move || factor(app.scene.with(|s| s.scale)));
+    let value = Memo::new(move |_| factor(app.scene.with(|s| s.scale)));
     view! {
         <Pick
             id="scale"
@@ -198,7 +197,7 @@ fn ScaleChoice() -> View {
                 Item::named(2, words::SCALE_FREE),
             ]
             value=kind
-            set=taker(move |to: u8| {
+            set=Callback::new(move |to: u8| {
                 app.change(|s| {
                     s.scale = match to {
                         0 => Scale::HeadDim,
@@ -217,9 +216,9 @@ fn ScaleChoice() -> View {
                 key="scale"
                 label=words::SCALE_VALUE
                 value=value
-                track=memo(|| Track { min: 0.0, max: 2.0, step: 0.01 })
-                default=memo(move || factor(Scale::HeadDim))
-                set=taker(move |to: f64| {
+                track=Memo::new(|_| Track { min: 0.0, max: 2.0, step: 0.01 })
+                default=Memo::new(move |_| factor(Scale::HeadDim))
+                set=Callback::new(move |to: f64| {
                     let (min, max) = range("scale");
                     app.change(|s| s.scale = Scale::Free(to.clamp(min, max) as f32));
                 })

@@ -5,12 +5,11 @@ use leptos::prelude::*;
 
 use crate::layout::slider::{POSITIONS, Track};
 use crate::ui::derived::{Derived, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, effect};
+use crate::ui::rich_text::rich;
 use attnscope_text::{Text, controls as words};
 
 /// A slider with its number box and the consequence of its value in words.
-#[component(transparent)]
+#[component]
 pub fn Slider(
     /// Element id of the range input.
     id: &'static str,
@@ -35,12 +34,12 @@ pub fn Slider(
     /// Role colour: q, k, v, p, s, a or o.
     #[prop(optional)]
     role: &'static str,
-) -> View {
+) -> impl IntoView {
     let lang = Derived::get().lang;
     let node = NodeRef::<html::Input>::new();
 
     // One effect, in this order: a range input clamps its value to the limits it has at that moment.
-    effect(move || {
+    Effect::new(move || {
         let (track, value) = (track.get(), value.get());
         let Some(input) = node.get() else { return };
         let (min, max, step) = if track.by_ratio() {
@@ -86,19 +85,18 @@ pub fn Slider(
         // What was typed and refused or rounded gives way to what holds.
         input.set_value(&plain(value.get_untracked(), track.get_untracked()));
     };
-    let name = t(label);
     let note = format!("{id}-note");
 
     view! {
         <div class="slider" data-role=role data-key=key>
             <div class="slider-head">
-                <label for=id>{name}</label>
+                <label for=id>{t(label)}</label>
                 <span class="slider-value">
                     <input
                         type="number"
                         class="exact"
                         id=format!("{id}-exact")
-                        aria-label=move || words::EXACT.fill(lang.get(), &[("label", name())])
+                        aria-label=rich(move || words::EXACT.fill(lang.get(), &[("label", label.pick(lang.get()))]))
                         min=move || track.get().min
                         max=move || track.get().max
                         step=move || track.get().step
@@ -112,10 +110,10 @@ pub fn Slider(
                 type="range"
                 id=id
                 node_ref=node
-                title=move || {
+                title=rich(move || {
                     let value = plain(default.get(), track.get());
                     words::RESTORE.fill(lang.get(), &[("value", &value)])
-                }
+                })
                 aria-valuetext=text
                 aria-describedby=consequence.map(|_| note.clone())
                 on:input=on_input
@@ -126,7 +124,7 @@ pub fn Slider(
                 .map(|words| {
                     view! {
                         <p class="consequence" id=note>
-                            {move || words.get()}
+                            {rich(move || words.get())}
                         </p>
                     }
                 })}

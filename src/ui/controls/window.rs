@@ -6,17 +6,16 @@ use super::choice::{Item, Pick, Switch};
 use super::slider::Slider;
 use crate::layout::slider::Track;
 use crate::ui::derived::{Derived, part, t};
-use crate::ui::markup::{View, view};
-use crate::ui::memo::{Memo, memo, taker};
 use crate::ui::reach::Reach;
+use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_attention::config::Empty;
 use attnscope_scene::{Convention, Mechanism, Scene, Window};
 use attnscope_text::{controls as words, number};
 
 /// The whole mask.
-#[component(transparent)]
-pub fn Mask() -> View {
+#[component]
+pub fn Mask() -> impl IntoView {
     let app = AppState::get();
     let cjar = part(app, |s| s.mechanism == Mechanism::Cjar);
     let window = part(app, Scene::window_acts);
@@ -28,7 +27,7 @@ pub fn Mask() -> View {
             )
     });
     let lang = Derived::get().lang;
-    let causal_hint = memo(move || {
+    let causal_hint = Memo::new(move |_| {
         let text = if by_convention.get() {
             words::CAUSAL_BY_CONVENTION
         } else {
@@ -43,9 +42,9 @@ pub fn Mask() -> View {
                 <Switch
                     id="windowed"
                     label=words::INSIDE_WINDOW
-                    hint=memo(move || words::WINDOW_HINT.pick(lang.get()))
+                    hint=Memo::new(move |_| words::WINDOW_HINT.pick(lang.get()))
                     value=window
-                    set=taker(move |to| app.change(|s| s.windowed = to))
+                    set=Callback::new(move |to| app.change(|s| s.windowed = to))
                 />
             </Show>
             <Show when=move || window.get()>
@@ -55,8 +54,8 @@ pub fn Mask() -> View {
                 id="causal"
                 label=words::CAUSAL
                 hint=causal_hint
-                value=memo(move || causal.get() || by_convention.get())
-                set=taker(move |to| app.change(|s| s.causal = to))
+                value=Memo::new(move |_| causal.get() || by_convention.get())
+                set=Callback::new(move |to| app.change(|s| s.causal = to))
                 disabled=by_convention
             />
             <MoreMask window=window />
@@ -65,12 +64,12 @@ pub fn Mask() -> View {
 }
 
 /// The window's size (or explicit reach) and what it leads to.
-#[component(transparent)]
-fn WindowSize() -> View {
+#[component]
+fn WindowSize() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    let reach = memo(move || app.scene.with(|s| Reach::of(s, sizes.get().seq_len)));
-    let consequence = memo(move || {
+    let reach = Memo::new(move |_| app.scene.with(|s| Reach::of(s, sizes.get().seq_len)));
+    let consequence = Memo::new(move |_| {
         let (lang, reach) = (lang.get(), reach.get());
         let side = |n: Option<i32>| match n {
             Some(n) => number::fixed(lang, f64::from(n), 0),
@@ -89,7 +88,7 @@ fn WindowSize() -> View {
     });
     let explicit = part(app, |s| s.window.convention == Convention::Explicit);
     let size = part(app, |s| f64::from(s.window.size));
-    let track = memo(move || Track {
+    let track = Memo::new(move |_| Track {
         min: 0.0,
         max: f64::from(sizes.get().seq_len.max(2) - 1),
         step: 1.0,
@@ -107,8 +106,8 @@ fn WindowSize() -> View {
                         label=words::SIZE
                         value=size
                         track=track
-                        default=memo(|| f64::from(Window::default().size))
-                        set=taker(move |to: f64| app.change(|s| s.window.size = to as u32))
+                        default=Memo::new(|_| f64::from(Window::default().size))
+                        set=Callback::new(move |to: f64| app.change(|s| s.window.size = to as u32))
                         consequence=consequence
                         role="q"
                     />
@@ -119,7 +118,7 @@ fn WindowSize() -> View {
                 <Side id="window-left" label=words::LEFT left=true />
                 <Side id="window-right" label=words::RIGHT left=false />
             </div>
-            <p class="consequence">{move || consequence.get()}</p>
+            <p class="consequence">{rich(move || consequence.get())}</p>
         </Show>
         <Pick
             id="convention"
@@ -132,7 +131,7 @@ fn WindowSize() -> View {
                 convention(Convention::Explicit),
             ]
             value=part(app, |s| s.window.convention)
-            set=taker(move |to| {
+            set=Callback::new(move |to| {
                 app.change(|s| {
                     // Explicit starts from what was on screen.
                     if to == Convention::Explicit {
@@ -143,12 +142,12 @@ fn WindowSize() -> View {
                 });
             })
         />
-        <p class="aside">{move || who.get().pick(lang.get())}</p>
+        <p class="aside">{rich(move || who.get().pick(lang.get()))}</p>
     }
 }
 
 /// One explicit reach: a number, or unlimited.
-#[component(transparent)]
+#[component]
 fn Side(
     /// Element id of the number box.
     id: &'static str,
@@ -156,7 +155,7 @@ fn Side(
     label: attnscope_text::Text,
     /// Which of the two.
     left: bool,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let sizes = Derived::get().sizes;
     let value = part(
@@ -214,23 +213,25 @@ fn Side(
 }
 
 /// Sinks; folded: globals, dilation, padding, what an empty row gets.
-#[component(transparent)]
+#[component]
 fn MoreMask(
     /// Whether the window takes part.
     window: Memo<bool>,
-) -> View {
+) -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let up_to = move |min: f64, most: u32| {
-        memo(move || Track {
+        Memo::new(move |_| Track {
             min,
             max: f64::from(most.min(sizes.get().seq_len)).max(min),
             step: 1.0,
         })
     };
-    let say = move |text: attnscope_text::Text| memo(move || text.pick(lang.get()).to_owned());
-    let set_with =
-        move |edit: fn(&mut Scene, u32)| taker(move |to: f64| app.change(|s| edit(s, to as u32)));
+    let say =
+        move |text: attnscope_text::Text| Memo::new(move |_| text.pick(lang.get()).to_owned());
+    let set_with = move |edit: fn(&mut Scene, u32)| {
+        Callback::new(move |to: f64| app.change(|s| edit(s, to as u32)))
+    };
     view! {
         <Show when=move || window.get()>
             <Slider
@@ -239,7 +240,7 @@ fn MoreMask(
                 label=words::SINKS
                 value=part(app, |s| f64::from(s.window.sinks))
                 track=up_to(0.0, 16)
-                default=memo(|| 0.0)
+                default=Memo::new(|_| 0.0)
                 set=set_with(|s, to| s.window.sinks = to)
                 consequence=say(words::SINKS_HINT)
                 role="k"
@@ -254,7 +255,7 @@ fn MoreMask(
                     label=words::GLOBALS
                     value=part(app, |s| f64::from(s.window.globals))
                     track=up_to(0.0, 16)
-                    default=memo(|| 0.0)
+                    default=Memo::new(|_| 0.0)
                     set=set_with(|s, to| s.window.globals = to)
                     consequence=say(words::GLOBALS_HINT)
                     role="k"
@@ -265,7 +266,7 @@ fn MoreMask(
                     label=words::DILATION
                     value=part(app, |s| f64::from(s.window.dilation))
                     track=up_to(1.0, 16)
-                    default=memo(|| 1.0)
+                    default=Memo::new(|_| 1.0)
                     set=set_with(|s, to| s.window.dilation = to.max(1))
                     consequence=say(words::DILATION_HINT)
                     role="q"
@@ -277,7 +278,7 @@ fn MoreMask(
                 label=words::PADDING
                 value=part(app, |s| f64::from(s.padding))
                 track=up_to(0.0, u32::MAX)
-                default=memo(|| 0.0)
+                default=Memo::new(|_| 0.0)
                 set=set_with(|s, to| s.padding = to)
                 consequence=say(words::PADDING_HINT)
                 role="k"
@@ -285,9 +286,9 @@ fn MoreMask(
             <Switch
                 id="empty-mean"
                 label=words::EMPTY_MEAN
-                hint=memo(move || words::EMPTY_MEAN_HINT.pick(lang.get()))
+                hint=Memo::new(move |_| words::EMPTY_MEAN_HINT.pick(lang.get()))
                 value=part(app, |s| s.empty == Empty::Mean)
-                set=taker(move |to| app.change(|s| s.empty = if to { Empty::Mean } else { Empty::Zero }))
+                set=Callback::new(move |to| app.change(|s| s.empty = if to { Empty::Mean } else { Empty::Zero }))
             />
             <p class="aside">{t(words::MASK_NOTE)}</p>
         </details>
