@@ -1,4 +1,4 @@
-//! The WebAssembly entry: the page on the main thread, the calculator in a worker.
+//! The WebAssembly entry: the page on the main thread, the compute worker off it.
 
 fn main() {
     #[cfg(target_arch = "wasm32")]

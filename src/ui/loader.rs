@@ -12,15 +12,18 @@ use leptos::task::spawn_local;
 use web_sys::AbortController;
 
 use self::fetch::Progress;
-use super::calc::{self, Answer, Ask, Blob, PIECE};
-use super::pieces::pieces;
+use super::chunks::chunks;
+use super::compute_client::ComputeClient;
 use super::problem::Problem;
 use super::state::{AppState, LayerState, LoadedLayer};
-use super::worker::Client;
 use attnscope_attention::layer::fresh_id;
 use attnscope_data::minilm::{self, Hidden, Weights};
 use attnscope_data::synthetic;
 use attnscope_scene::{Mechanism, Scale, Scene, Source};
+use attnscope_worker::codec::ProtocolError;
+use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
+use attnscope_worker::compute_worker::synthetic_layer;
+use attnscope_worker::{Blob, CHUNK};
 
 /// Folder of the layer data, beside the page.
 const FOLDER: &str = "data";
@@ -32,7 +35,7 @@ type File = (String, Rc<Blob>);
 #[derive(Clone)]
 pub struct Loader {
     state: AppState,
-    calculator: Client,
+    compute: ComputeClient,
     files: Rc<RefCell<Vec<File>>>,
     /// Files that came and were not what they should be.
     distrusted: Rc<RefCell<Vec<String>>>,
@@ -43,11 +46,11 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// A loader that writes to `state` and lets `calculator` know of every layer.
-    pub fn new(state: AppState, calculator: Client) -> Self {
+    /// A loader that writes to `state` and lets `compute` know of every layer.
+    pub fn new(state: AppState, compute: ComputeClient) -> Self {
         Self {
             state,
-            calculator,
+            compute,
             files: Rc::default(),
             distrusted: Rc::default(),
             run: Rc::default(),
@@ -111,9 +114,9 @@ impl Loader {
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
         self.state.layer.set(LayerState::Failed { previous });
         self.state.summary.set(None);
-        if problem.is_of_calculator() {
+        if problem.is_of_compute_worker() {
             // It may have been said already.
-            self.state.tell(Problem::is_of_calculator, Vec::new());
+            self.state.tell(Problem::is_of_compute_worker, Vec::new());
         }
         self.state.tell(Problem::is_of_file, vec![problem]);
     }
@@ -156,14 +159,14 @@ impl Loader {
         let mut named = minilm::whole(hidden, qk, vo);
         named.layer = scene.taken(named.layer);
         let loaded = loaded(named, &scene.source);
-        let ask = Ask::Layer {
+        let request = ComputeRequest::Layer {
             id: loaded.layer.id,
             scene: scene.to_fragment(),
         };
-        let (calculator, blobs) = (self.calculator.clone(), vec![x_bytes, qk_bytes, vo_bytes]);
+        let (compute, blobs) = (self.compute.clone(), vec![x_bytes, qk_bytes, vo_bytes]);
         spawn_local(async move {
-            // Questions about the layer come later and in order; a failure shows there.
-            let _ = calculator.ask_later(ask, blobs).await;
+            // Requests about the layer come later and in order; a failure shows there.
+            let _ = compute.ask_later(&request, blobs).await;
         });
         Ok(loaded)
     }
@@ -186,30 +189,34 @@ impl Loader {
         run: u32,
     ) -> Result<LoadedLayer, Problem> {
         let id = fresh_id();
-        let ask = Ask::Layer {
+        let worker = |why: &dyn std::fmt::Display| Problem::Worker(why.to_string());
+        let request = ComputeRequest::Layer {
             id,
             scene: scene.to_fragment(),
         };
-        let (answer, blobs) = self.calculator.ask(ask, Vec::new()).await;
-        let tokens = match answer {
-            Answer::Tokens(tokens) => tokens,
-            Answer::Failed(why) => return Err(Problem::Worker(why)),
-            _ => return Err(Problem::Worker("unexpected answer".to_owned())),
+        let answer = self.compute.ask(&request, Vec::new()).await;
+        let (response, mut blobs) = answer.map_err(Problem::Worker)?;
+        let ComputeResponse::Synthetic { tokens, w_o } = response else {
+            return Err(worker(&ProtocolError::Malformed));
         };
+        let w_o = blobs.tensor(&w_o).map_err(|why| worker(&why))?;
         let seq_len = seq_len.max(1) as usize;
         let mut heads: [Arc<[f32]>; 3] = Default::default();
         let count = seq_len * synthetic::MODEL_DIM;
         let goes_on = || self.run.get() == run;
         for (which, tensor) in heads.iter_mut().enumerate() {
-            let first = which * count.div_ceil(PIECE);
-            let ask = |at| Ask::Piece { id, at: first + at };
-            let data = pieces(&self.calculator, count, ask, goes_on).await;
+            let first = which * count.div_ceil(CHUNK);
+            let request = |at| ComputeRequest::Chunk {
+                layer: id,
+                at: first + at,
+            };
+            let data = chunks(&self.compute, count, request, goes_on).await;
             if !goes_on() {
                 return Err(Problem::LoadCancelled);
             }
-            *tensor = data.ok_or_else(|| Problem::Worker("numbers are missing".to_owned()))?;
+            *tensor = data.ok_or_else(|| worker(&ProtocolError::MissingTensor))?;
         }
-        let layer = calc::synthetic_layer(id, seq_len, heads, &blobs).map_err(Problem::Worker)?;
+        let layer = synthetic_layer(id, seq_len, heads, w_o).map_err(Problem::Worker)?;
         Ok(LoadedLayer {
             layer: Arc::new(layer),
             tokens: tokens.into(),

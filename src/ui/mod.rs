@@ -5,10 +5,13 @@ pub mod address;
 pub mod app;
 pub mod axis;
 pub mod board;
-pub mod calc;
+pub mod chunks;
 pub mod clipboard;
+pub mod compute_client;
+pub mod compute_worker;
 pub mod controls;
 pub mod cost;
+pub mod cpu_worker;
 pub mod derived;
 pub mod driver;
 pub mod header;
@@ -22,9 +25,7 @@ pub mod markup;
 pub mod measure;
 pub mod memo;
 pub mod output;
-pub mod painter;
 pub mod paper;
-pub mod pieces;
 pub mod pointer;
 pub mod problem;
 pub mod problems;
@@ -48,7 +49,7 @@ use wasm_bindgen::{JsCast, JsValue};
 /// Starts the page, or the worker when there is no window.
 pub fn start() {
     std::panic::set_hook(Box::new(panicked));
-    if worker::serve() {
+    if compute_worker::serve() {
         return;
     }
     let (scene, problems) = address::read();

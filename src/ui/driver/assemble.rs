@@ -10,17 +10,17 @@ use super::canvases::{CanvasSlot, Canvases};
 use super::views::{colors, map_view, strip_view};
 use crate::layout::extent::output_texels;
 use crate::layout::strip::StripGrid;
-use crate::ui::calc::{self, Answer, Ask, Blob};
+use crate::ui::compute_client::ComputeClient;
 use crate::ui::state::LoadedLayer;
-use crate::ui::worker::Client;
 use attnscope_attention::config::Config;
 use attnscope_attention::layer::{Layer, Output, fresh_id};
 use attnscope_data::minilm;
 use attnscope_engine::{ColorTable, Frame, OutFactors, OutputView, ScoreFactors};
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::{Bias, Scene};
+use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 
-/// Something that the calculator makes: there for one key, asked for another.
+/// Something that the compute worker makes: there for one key, asked for another.
 struct Made<K, V> {
     there: Option<(K, V)>,
     asked: Option<K>,
@@ -37,7 +37,7 @@ impl<K, V> Default for Made<K, V> {
 
 /// Makes Frames.
 pub struct Assembler {
-    calculator: Client,
+    compute: ComputeClient,
     biases: KeptBiases,
     out: Later<Made<u64, Arc<OutFactors>>>,
     score: Later<Made<(u64, Bias), Arc<ScoreFactors>>>,
@@ -45,10 +45,10 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// An assembler that asks `calculator`.
-    pub fn new(calculator: Client, biases: KeptBiases) -> Self {
+    /// An assembler that asks `compute`.
+    pub fn new(compute: ComputeClient, biases: KeptBiases) -> Self {
         Self {
-            calculator,
+            compute,
             biases,
             out: Later::default(),
             score: Later::default(),
@@ -57,8 +57,8 @@ impl Assembler {
     }
 
     /// Whom it asks.
-    pub fn calculator(&self) -> &Client {
-        &self.calculator
+    pub fn compute(&self) -> &ComputeClient {
+        &self.compute
     }
 
     /// What was asked for and did not come is asked for once more.
@@ -169,16 +169,17 @@ impl Assembler {
         if !matches!(layer.output, Output::Full(_)) {
             return;
         }
-        let (id, d) = (layer.id, layer.model_dim());
+        let id = layer.id;
         if self.out.borrow().asked == Some(id) {
             return;
         }
         self.out.borrow_mut().asked = Some(id);
-        let (calculator, out) = (self.calculator.clone(), self.out.clone());
+        let (compute, out) = (self.compute.clone(), self.out.clone());
         spawn_local(async move {
-            let (answer, blobs) = calculator.ask(Ask::OutFactors { id }, Vec::new()).await;
-            if matches!(answer, Answer::Done)
-                && let Some(factors) = out_factors(d, &blobs)
+            let request = ComputeRequest::OutFactors { layer: id };
+            if let Ok((ComputeResponse::OutFactors(factors), mut blobs)) =
+                compute.ask(&request, Vec::new()).await
+                && let Ok(factors) = factors.read(fresh_id(), &mut blobs)
                 && out.borrow().asked == Some(id)
             {
                 out.borrow_mut().there = Some((id, Arc::new(factors)));
@@ -206,18 +207,17 @@ impl Assembler {
         }
         if score.asked.is_none() {
             score.asked = Some(key.clone());
-            let (calculator, score) = (self.calculator.clone(), self.score.clone());
-            let sizes = Sizes::from(layer);
-            let ask = Ask::ScoreFactors {
-                id: layer.id,
+            let (compute, score) = (self.compute.clone(), self.score.clone());
+            let request = ComputeRequest::ScoreFactors {
+                layer: layer.id,
                 scene: scene.to_fragment(),
             };
             spawn_local(async move {
-                let (answer, blobs) = calculator.ask(ask, Vec::new()).await;
+                let answer = compute.ask(&request, Vec::new()).await;
                 let mut made = score.borrow_mut();
                 made.asked = None;
-                if let Answer::Width(width) = answer
-                    && let Some(factors) = score_factors(sizes, width, &blobs)
+                if let Ok((ComputeResponse::ScoreFactors(factors), mut blobs)) = answer
+                    && let Ok(factors) = factors.read(fresh_id(), &mut blobs)
                 {
                     made.there = Some((key, Arc::new(factors)));
                     drop(made);
@@ -227,27 +227,4 @@ impl Assembler {
         }
         None
     }
-}
-
-fn out_factors(d: usize, blobs: &[Blob]) -> Option<OutFactors> {
-    let [w_1, w_2, sigma] = blobs else {
-        return None;
-    };
-    Some(OutFactors {
-        id: fresh_id(),
-        w_1: calc::tensor(&[d, d], w_1).ok()?,
-        w_2: calc::tensor(&[d, d], w_2).ok()?,
-        sigma: calc::floats(sigma).into(),
-    })
-}
-
-fn score_factors(sizes: Sizes, width: usize, blobs: &[Blob]) -> Option<ScoreFactors> {
-    let [q, k] = blobs else { return None };
-    let shape = |rows| [sizes.heads, rows, width];
-    Some(ScoreFactors {
-        id: fresh_id(),
-        q: calc::tensor(&shape(sizes.seq_len), q).ok()?,
-        // The row that keys have in common stands behind them.
-        k: calc::tensor(&shape(sizes.seq_len + 1), k).ok()?,
-    })
 }

@@ -1,5 +1,5 @@
 //! P_K, P_V and s of a Scene: unit tensors are kept by what they depend on, so that an amplitude
-//! alone makes none, and what would keep the page from answering is made by the calculator.
+//! alone makes none, and what would keep the page from answering is made by the compute worker.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,13 +7,14 @@ use std::rc::Rc;
 use leptos::task::spawn_local;
 
 use super::Later;
-use crate::ui::calc::{Ask, PIECE};
-use crate::ui::pieces::pieces;
-use crate::ui::worker::Client;
+use crate::ui::chunks::chunks;
+use crate::ui::compute_client::ComputeClient;
 use attnscope_attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
 use attnscope_scene::resolve::{self, Sizes};
 use attnscope_scene::unit::{Unit, UnitKey};
 use attnscope_scene::{Cjar, Curve, Mechanism, Scene};
+use attnscope_worker::CHUNK;
+use attnscope_worker::compute_protocol::ComputeRequest;
 
 /// So many numbers are made where they are needed: a few milliseconds at most, and no picture waits.
 const AT_ONCE: usize = 1 << 18;
@@ -24,7 +25,7 @@ struct OnItsWay;
 /// What is kept; all who hold it share it.
 #[derive(Clone)]
 pub struct KeptBiases {
-    calculator: Client,
+    compute: ComputeClient,
     inner: Later<Inner>,
 }
 
@@ -40,10 +41,10 @@ struct Inner {
 }
 
 impl KeptBiases {
-    /// Nothing yet; what takes long is asked of `calculator`.
-    pub fn new(calculator: Client) -> Self {
+    /// Nothing yet; what takes long is asked of `compute`.
+    pub fn new(compute: ComputeClient) -> Self {
         Self {
-            calculator,
+            compute,
             inner: Rc::new(RefCell::default()),
         }
     }
@@ -137,7 +138,7 @@ impl KeptBiases {
         None
     }
 
-    /// The numbers of `which` from the calculator; `None` when no Scene waits for them any more.
+    /// The numbers of `which` from the compute worker; `None` when no Scene waits for them any more.
     async fn made(
         &self,
         (which, key): (Unit, UnitKey),
@@ -145,7 +146,7 @@ impl KeptBiases {
         sizes: Sizes,
         link: String,
     ) -> Option<Tensor> {
-        let ask = |at| Ask::Unit {
+        let request = |at| ComputeRequest::BiasChunk {
             sizes,
             at,
             of: which,
@@ -153,17 +154,15 @@ impl KeptBiases {
         };
         let goes_on = || self.inner.borrow().wanted == Some((which, key));
         let shape = which.shape(cjar, sizes)?;
-        let data = pieces(&self.calculator, shape.iter().product(), ask, goes_on).await;
+        let data = chunks(&self.compute, shape.iter().product(), request, goes_on).await;
         if !goes_on() {
-            // No piece: the calculator forgets the rest.
-            let _ = self
-                .calculator
-                .ask(ask(usize::MAX / PIECE), Vec::new())
-                .await;
+            // No such chunk: the worker forgets the rest.
+            let end = request(usize::MAX / CHUNK);
+            let _ = self.compute.ask(&end, Vec::new()).await;
             return None;
         }
         let unit = data.and_then(|data| Tensor::new(&shape, data).ok());
-        // Without a calculator they are made here: later is better than never.
+        // Without a worker they are made here: later is better than never.
         Some(unit.unwrap_or_else(|| which.make(cjar, sizes)))
     }
 }

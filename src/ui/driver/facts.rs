@@ -1,5 +1,5 @@
-//! Numbers about the picture, in f64 on the CPU: the facts of the sentence (from the calculator)
-//! and the cell under the pointer (here, from the head's q and k).
+//! Numbers about the picture, in f64 on the CPU: the facts of the sentence (from the compute
+//! worker) and the cell under the pointer (here, from the head's q and k).
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -12,16 +12,15 @@ use leptos::task::spawn_local;
 use super::Later;
 use super::biases::KeptBiases;
 use super::drawer::Drawer;
-use crate::ui::calc::{self, Answer, Ask};
+use crate::ui::compute_client::ComputeClient;
 use crate::ui::state::{AppState, CellNumbers, LayerState, LoadedLayer};
-use crate::ui::worker::Client;
 use attnscope_attention::layer::Layer;
 use attnscope_attention::project::Projected;
 use attnscope_attention::reference::{Head, Row};
-use attnscope_attention::summary::Summary;
 use attnscope_engine::Engine;
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::{Quantity, Rect, Scene, View};
+use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 
 /// Which picture facts belong to.
 type Key = (u64, Scene);
@@ -62,7 +61,7 @@ pub fn of_facts(scene: &Scene) -> Scene {
 /// Numbers beside the picture.
 pub struct Facts {
     state: AppState,
-    calculator: Client,
+    compute: ComputeClient,
     biases: KeptBiases,
     /// Picture whose facts were asked for last, and whether the answer is still to come.
     asked: Option<Key>,
@@ -75,11 +74,11 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Facts for `state`, asked of `calculator`.
-    pub fn new(state: AppState, calculator: Client, biases: KeptBiases) -> Self {
+    /// Facts for `state`, asked of `compute`.
+    pub fn new(state: AppState, compute: ComputeClient, biases: KeptBiases) -> Self {
         Self {
             state,
-            calculator,
+            compute,
             biases,
             asked: None,
             open: Later::default(),
@@ -174,20 +173,21 @@ impl Facts {
         let _ = self.parts(id, head);
         self.asked = Some(key);
         *self.open.borrow_mut() = true;
-        let (state, calculator, open) = (self.state, self.calculator.clone(), self.open.clone());
+        let (state, compute, open) = (self.state, self.compute.clone(), self.open.clone());
         spawn_local(async move {
-            let ask = Ask::Summary {
-                id,
+            let request = ComputeRequest::Summary {
+                layer: id,
                 scene: scene.to_fragment(),
             };
-            let (_, blobs) = calculator.ask_later(ask, Vec::new()).await;
+            let answer = compute.ask_later(&request, Vec::new()).await;
             *open.borrow_mut() = false;
-            let numbers = blobs.first().map(calc::doubles);
-            let facts = numbers.and_then(|numbers| {
-                let numbers = numbers.first_chunk()?;
-                Some((scene, Arc::new(Summary::from_numbers(numbers))))
-            });
-            state.summary.set(facts);
+            let facts = match answer {
+                Ok((ComputeResponse::Summary(facts), _)) => facts,
+                _ => None,
+            };
+            state
+                .summary
+                .set(facts.map(|facts| (scene, Arc::new(facts))));
             super::wake();
         });
     }
@@ -289,18 +289,16 @@ impl Facts {
             return parts.clone();
         }
         *self.parts.borrow_mut() = Some(((id, head), None));
-        let (calculator, slot) = (self.calculator.clone(), self.parts.clone());
+        let (compute, slot) = (self.compute.clone(), self.parts.clone());
         let rested = self.state.rested;
         spawn_local(async move {
-            let ask = Ask::Head { id, head };
-            let (answer, blobs) = calculator.ask_later(ask, Vec::new()).await;
-            let ([q, k], Answer::Done) = (blobs.as_slice(), answer) else {
+            let request = ComputeRequest::Head { layer: id, head };
+            let answer = compute.ask_later(&request, Vec::new()).await;
+            let Ok((ComputeResponse::Head(parts), mut blobs)) = answer else {
                 return;
             };
-            let parts = Projected {
-                q: calc::doubles(q),
-                k: calc::doubles(k),
-                v: None,
+            let Ok(parts) = parts.read(&mut blobs) else {
+                return;
             };
             let mut slot = slot.borrow_mut();
             if slot.as_ref().is_some_and(|(key, _)| *key == (id, head)) {

@@ -11,10 +11,10 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
 use super::{FOLDER, Loader, broken};
-use crate::ui::calc::Blob;
 use crate::ui::problem::Problem;
 use crate::ui::state::LayerState;
 use attnscope_data::safetensors::ReadError;
+use attnscope_worker::Blob;
 
 impl Loader {
     /// The bytes of a file that was fetched before.
