@@ -3,7 +3,7 @@
 
 mod fetch;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use attnscope_scene::{Mechanism, Scale, Scene, Source};
 use attnscope_worker::codec::ProtocolError;
 use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 use attnscope_worker::compute_worker::synthetic_layer;
-use attnscope_worker::{Blob, CHUNK};
+use attnscope_worker::{Blob, CHUNK, Latest};
 
 /// Folder of the layer data, beside the page.
 const FOLDER: &str = "data";
@@ -39,10 +39,9 @@ pub struct Loader {
     files: Rc<RefCell<Vec<File>>>,
     /// Files that came and were not what they should be.
     distrusted: Rc<RefCell<Vec<String>>>,
-    run: Rc<Cell<u32>>,
+    /// Loads by their number; the last one that ended well is what cancelling goes back to.
+    loads: Rc<RefCell<Latest<u32, (Source, bool)>>>,
     abort: Rc<RefCell<Option<AbortController>>>,
-    /// The source before the one being loaded, to go back to on cancel.
-    settled: Rc<RefCell<Option<(Source, bool)>>>,
 }
 
 impl Loader {
@@ -53,16 +52,14 @@ impl Loader {
             compute,
             files: Rc::default(),
             distrusted: Rc::default(),
-            run: Rc::default(),
+            loads: Rc::default(),
             abort: Rc::default(),
-            settled: Rc::default(),
         }
     }
 
     /// Loads the layer of `scene`; a load under way is given up.
     pub fn load(&self, scene: &Scene) {
-        self.stop();
-        let run = self.run.get();
+        let run = self.stop();
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
         self.state.layer.set(LayerState::Loading {
             done: 0,
@@ -75,12 +72,13 @@ impl Loader {
                 Source::MiniLm { .. } => loader.minilm(&scene, run).await,
                 Source::Synthetic { seq_len, .. } => loader.synthetic(&scene, seq_len, run).await,
             };
-            if loader.run.get() != run {
+            if !loader.is_newest(run) {
                 return;
             }
             match result {
                 Ok(loaded) => {
-                    *loader.settled.borrow_mut() = Some((scene.source, scene.projected));
+                    let settled = (scene.source, scene.projected);
+                    loader.loads.borrow_mut().answer(&run, Some(settled));
                     loader.state.layer.set(LayerState::Ready(loaded));
                     loader.state.tell(Problem::is_of_file, Vec::new());
                 }
@@ -92,7 +90,8 @@ impl Loader {
     /// Gives up the load under way and goes back to the source that is on screen.
     pub fn cancel(&self) {
         self.stop();
-        if let Some(settled) = self.settled.borrow().clone() {
+        let settled = self.loads.borrow().last().cloned();
+        if let Some(settled) = settled {
             self.state
                 .change(|scene| (scene.source, scene.projected) = settled);
         } else {
@@ -121,11 +120,20 @@ impl Loader {
         self.state.tell(Problem::is_of_file, vec![problem]);
     }
 
-    fn stop(&self) {
-        self.run.set(self.run.get().wrapping_add(1));
+    /// Gives up the load under way. Returns the number of the next.
+    fn stop(&self) -> u32 {
+        let mut loads = self.loads.borrow_mut();
+        let run = loads.wanted().map_or(0, |run| run.wrapping_add(1));
+        let _ = loads.supersede(&run);
+        drop(loads);
         if let Some(abort) = self.abort.borrow_mut().take() {
             abort.abort();
         }
+        run
+    }
+
+    fn is_newest(&self, run: u32) -> bool {
+        self.loads.borrow().is_wanted(&run)
     }
 
     async fn minilm(&self, scene: &Scene, run: u32) -> Result<LoadedLayer, Problem> {
@@ -173,7 +181,7 @@ impl Loader {
 
     /// Shows one head while the rest of its layer is on its way.
     fn preview(&self, shown: LoadedLayer, run: u32) {
-        if self.run.get() == run {
+        if self.is_newest(run) {
             self.state.layer.update(|state| {
                 if let LayerState::Loading { previous, .. } = state {
                     *previous = Some(shown);
@@ -203,7 +211,7 @@ impl Loader {
         let seq_len = seq_len.max(1) as usize;
         let mut heads: [Arc<[f32]>; 3] = Default::default();
         let count = seq_len * synthetic::MODEL_DIM;
-        let goes_on = || self.run.get() == run;
+        let goes_on = || self.is_newest(run);
         for (which, tensor) in heads.iter_mut().enumerate() {
             let first = which * count.div_ceil(CHUNK);
             let request = |at| ComputeRequest::Chunk {

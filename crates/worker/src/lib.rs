@@ -19,5 +19,7 @@ pub mod compute_worker;
 pub mod cpu_protocol;
 pub mod cpu_worker;
 pub mod frame_message;
+pub mod latest;
 
 pub use blobs::{Blob, CHUNK};
+pub use latest::Latest;

@@ -18,29 +18,15 @@ use attnscope_data::minilm;
 use attnscope_engine::{ColorTable, Frame, OutFactors, OutputView, ScoreFactors};
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::{Bias, Scene};
+use attnscope_worker::Latest;
 use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
-
-/// Something that the compute worker makes: there for one key, asked for another.
-struct Made<K, V> {
-    there: Option<(K, V)>,
-    asked: Option<K>,
-}
-
-impl<K, V> Default for Made<K, V> {
-    fn default() -> Self {
-        Self {
-            there: None,
-            asked: None,
-        }
-    }
-}
 
 /// Makes Frames.
 pub struct Assembler {
     compute: ComputeClient,
     biases: KeptBiases,
-    out: Later<Made<u64, Arc<OutFactors>>>,
-    score: Later<Made<(u64, Bias), Arc<ScoreFactors>>>,
+    out: Later<Latest<u64, Arc<OutFactors>>>,
+    score: Later<Latest<(u64, Bias), Arc<ScoreFactors>>>,
     told_sigma: Option<u64>,
 }
 
@@ -63,12 +49,13 @@ impl Assembler {
 
     /// What was asked for and did not come is asked for once more.
     pub fn ask_again(&self) {
-        self.out.borrow_mut().asked = None;
+        self.out.borrow_mut().retry();
+        self.score.borrow_mut().retry();
     }
 
     /// Whether something is on its way without which there is no Frame.
     pub fn waits(&self) -> bool {
-        self.biases.waits() || self.score.borrow().asked.is_some()
+        self.biases.waits() || self.score.borrow().waits()
     }
 
     /// The Frame of `scene`, or `None` while something that it needs is on its way.
@@ -114,9 +101,9 @@ impl Assembler {
     /// σ of W_O, once after it has become known.
     pub fn take_sigma(&mut self) -> Option<Arc<[f32]>> {
         let out = self.out.borrow();
-        let (id, factors) = out.there.as_ref()?;
-        (self.told_sigma != Some(*id)).then(|| {
-            self.told_sigma = Some(*id);
+        let factors = out.last()?;
+        (self.told_sigma != Some(factors.id)).then(|| {
+            self.told_sigma = Some(factors.id);
             factors.sigma.clone()
         })
     }
@@ -132,13 +119,7 @@ impl Assembler {
             return None;
         }
         // Until the factors are there, a truncated twin cannot be drawn.
-        let ready = config.out_rank.is_none()
-            || self
-                .out
-                .borrow()
-                .there
-                .as_ref()
-                .is_some_and(|(id, _)| *id == layer.id);
+        let ready = config.out_rank.is_none() || self.out.borrow().get(&layer.id).is_some();
         if !ready {
             return None;
         }
@@ -152,13 +133,7 @@ impl Assembler {
     }
 
     fn out_factors(&self, layer: &Layer) -> Option<Arc<OutFactors>> {
-        let there = self
-            .out
-            .borrow()
-            .there
-            .as_ref()
-            .filter(|(id, _)| *id == layer.id)
-            .map(|(_, factors)| factors.clone());
+        let there = self.out.borrow().get(&layer.id).cloned();
         if there.is_none() {
             self.ask_out(layer);
         }
@@ -170,25 +145,26 @@ impl Assembler {
             return;
         }
         let id = layer.id;
-        if self.out.borrow().asked == Some(id) {
+        if !self.out.borrow_mut().supersede(&id) {
             return;
         }
-        self.out.borrow_mut().asked = Some(id);
         let (compute, out) = (self.compute.clone(), self.out.clone());
         spawn_local(async move {
             let request = ComputeRequest::OutFactors { layer: id };
-            if let Ok((ComputeResponse::OutFactors(factors), mut blobs)) =
-                compute.ask(&request, Vec::new()).await
-                && let Ok(factors) = factors.read(fresh_id(), &mut blobs)
-                && out.borrow().asked == Some(id)
-            {
-                out.borrow_mut().there = Some((id, Arc::new(factors)));
+            let factors = match compute.ask(&request, Vec::new()).await {
+                Ok((ComputeResponse::OutFactors(factors), mut blobs)) => {
+                    factors.read(fresh_id(), &mut blobs).ok()
+                }
+                _ => None,
+            };
+            let came = factors.is_some();
+            if out.borrow_mut().answer(&id, factors.map(Arc::new)) && came {
                 super::changed();
             }
         });
     }
 
-    /// q̃ and k̃ for the Scene's P_K. One question at a time; the newest is asked when the last is
+    /// q̃ and k̃ for the Scene's P_K. One request at a time; the newest is sent when the last is
     /// answered.
     fn score_factors(&self, scene: &Scene, layer: &Layer) -> Option<Arc<ScoreFactors>> {
         if layer.preview_of.is_some() {
@@ -200,29 +176,25 @@ impl Assembler {
         }
         let key = (layer.id, p_k);
         let mut score = self.score.borrow_mut();
-        if let Some((kept, factors)) = &score.there
-            && *kept == key
-        {
+        if let Some(factors) = score.get(&key) {
             return Some(factors.clone());
         }
-        if score.asked.is_none() {
-            score.asked = Some(key.clone());
+        if score.want(&key) {
             let (compute, score) = (self.compute.clone(), self.score.clone());
             let request = ComputeRequest::ScoreFactors {
                 layer: layer.id,
                 scene: scene.to_fragment(),
             };
             spawn_local(async move {
-                let answer = compute.ask(&request, Vec::new()).await;
-                let mut made = score.borrow_mut();
-                made.asked = None;
-                if let Ok((ComputeResponse::ScoreFactors(factors), mut blobs)) = answer
-                    && let Ok(factors) = factors.read(fresh_id(), &mut blobs)
-                {
-                    made.there = Some((key, Arc::new(factors)));
-                    drop(made);
-                    super::changed();
-                }
+                let factors = match compute.ask(&request, Vec::new()).await {
+                    Ok((ComputeResponse::ScoreFactors(factors), mut blobs)) => {
+                        factors.read(fresh_id(), &mut blobs).ok()
+                    }
+                    _ => None,
+                };
+                // An older P_K's are dropped, and the newest one's are asked for.
+                score.borrow_mut().answer(&key, factors.map(Arc::new));
+                super::changed();
             });
         }
         None

@@ -13,8 +13,8 @@ use attnscope_attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor}
 use attnscope_scene::resolve::{self, Sizes};
 use attnscope_scene::unit::{Unit, UnitKey};
 use attnscope_scene::{Cjar, Curve, Mechanism, Scene};
-use attnscope_worker::CHUNK;
 use attnscope_worker::compute_protocol::ComputeRequest;
+use attnscope_worker::{CHUNK, Latest};
 
 /// So many numbers are made where they are needed: a few milliseconds at most, and no picture waits.
 const AT_ONCE: usize = 1 << 18;
@@ -33,10 +33,8 @@ pub struct KeptBiases {
 struct Inner {
     /// The last numbers of each [`Unit`].
     units: [Option<(UnitKey, Tensor)>; Unit::ALL.len()],
-    /// Whether numbers were asked for and are not there yet.
-    asked: bool,
-    /// Which ones the newest Scene waits for: others that are on their way are given up.
-    wanted: Option<(Unit, UnitKey)>,
+    /// Numbers that the worker makes for the newest Scene: others that are on their way are given up.
+    coming: Latest<(Unit, UnitKey), Tensor>,
     score_bias: Option<(Curve, Sizes, Option<ScoreBias>)>,
 }
 
@@ -51,13 +49,13 @@ impl KeptBiases {
 
     /// Whether numbers are on their way.
     pub fn waits(&self) -> bool {
-        self.inner.borrow().asked
+        self.inner.borrow().coming.waits()
     }
 
     /// The biases of `scene`, or `None` while numbers of one are on their way.
     pub fn of(&self, scene: &Scene, layer: &Layer) -> Option<Biases> {
         if scene.mechanism != Mechanism::Cjar {
-            self.inner.borrow_mut().wanted = None;
+            self.inner.borrow_mut().coming.want_nothing();
             return Some(Biases::default());
         }
         let (cjar, sizes) = (&scene.cjar, Sizes::from(layer));
@@ -79,7 +77,7 @@ impl KeptBiases {
             s,
         };
         // All are there: what is still on its way is of an earlier Scene.
-        self.inner.borrow_mut().wanted = None;
+        self.inner.borrow_mut().coming.want_nothing();
         Some(biases)
     }
 
@@ -102,8 +100,8 @@ impl KeptBiases {
         Ok(made)
     }
 
-    /// The numbers of `which` at amplitude 1: there, made here, or asked for. One question at a
-    /// time; the newest is asked when the last is answered.
+    /// The numbers of `which` at amplitude 1: there, made here, or asked for. One request at a
+    /// time; the newest is sent when the last is answered.
     fn unit(&self, which: Unit, scene: &Scene, layer: &Layer) -> Option<Tensor> {
         let (cjar, sizes) = (&scene.cjar, Sizes::from(layer));
         let key = which.key(cjar, sizes);
@@ -113,23 +111,26 @@ impl KeptBiases {
         {
             return Some(unit.clone());
         }
+        if let Some(unit) = inner.coming.get(&(which, key)) {
+            return Some(unit.clone());
+        }
         let count = which.shape(cjar, sizes)?.iter().product::<usize>();
         if count <= AT_ONCE {
             let unit = which.make(cjar, sizes);
             inner.units[which as usize] = Some((key, unit.clone()));
             return Some(unit);
         }
-        inner.wanted = Some((which, key));
-        if !std::mem::replace(&mut inner.asked, true) {
+        if inner.coming.want(&(which, key)) {
             let kept = self.clone();
             let (cjar, link) = (cjar.clone(), scene.to_fragment());
             spawn_local(async move {
                 let unit = kept.made((which, key), &cjar, sizes, link).await;
                 let mut inner = kept.inner.borrow_mut();
-                inner.asked = false;
-                if let Some(unit) = unit {
-                    inner.units[which as usize] = Some((key, unit));
+                if inner.coming.answer(&(which, key), unit.clone()) && unit.is_some() {
+                    inner.units[which as usize] = unit.map(|unit| (key, unit));
                 }
+                // Given up and wanted again meanwhile, they are asked for anew.
+                inner.coming.retry();
                 drop(inner);
                 super::changed();
                 super::with(|driver| driver.facts.cell());
@@ -152,7 +153,7 @@ impl KeptBiases {
             of: which,
             scene: link.clone(),
         };
-        let goes_on = || self.inner.borrow().wanted == Some((which, key));
+        let goes_on = || self.inner.borrow().coming.is_wanted(&(which, key));
         let shape = which.shape(cjar, sizes)?;
         let data = chunks(&self.compute, shape.iter().product(), request, goes_on).await;
         if !goes_on() {

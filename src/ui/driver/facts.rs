@@ -1,7 +1,6 @@
 //! Numbers about the picture, in f64 on the CPU: the facts of the sentence (from the compute
 //! worker) and the cell under the pointer (here, from the head's q and k).
 
-use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,9 +16,11 @@ use crate::ui::state::{AppState, CellNumbers, LayerState, LoadedLayer};
 use attnscope_attention::layer::Layer;
 use attnscope_attention::project::Projected;
 use attnscope_attention::reference::{Head, Row};
+use attnscope_attention::summary::Summary;
 use attnscope_engine::Engine;
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::{Quantity, Rect, Scene, View};
+use attnscope_worker::Latest;
 use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 
 /// Which picture facts belong to.
@@ -40,8 +41,8 @@ type Picture = (Key, Quantity, Rect);
 /// q and k of one head.
 type Parts = Rc<Projected>;
 
-/// Parts by (layer, head); `None` while they are on their way.
-type KeptParts = Option<((u64, usize), Option<Parts>)>;
+/// What they depend on: layer, head.
+type PartsKey = (u64, usize);
 
 /// What of a Scene the facts depend on, the rest at its defaults.
 pub fn of_facts(scene: &Scene) -> Scene {
@@ -63,10 +64,8 @@ pub struct Facts {
     state: AppState,
     compute: ComputeClient,
     biases: KeptBiases,
-    /// Picture whose facts were asked for last, and whether the answer is still to come.
-    asked: Option<Key>,
-    open: Later<bool>,
-    parts: Later<KeptParts>,
+    summary: Later<Latest<Key, Arc<Summary>>>,
+    parts: Later<Latest<PartsKey, Parts>>,
     head: Option<(Key, Head)>,
     want_drawn: bool,
     /// The newest picture.
@@ -80,9 +79,8 @@ impl Facts {
             state,
             compute,
             biases,
-            asked: None,
-            open: Later::default(),
-            parts: Rc::new(RefCell::new(None)),
+            summary: Later::default(),
+            parts: Later::default(),
             head: None,
             want_drawn: false,
             drawn: None,
@@ -96,35 +94,30 @@ impl Facts {
 
     /// Whether facts of the present picture are still to come.
     pub fn pending(&self) -> bool {
-        *self.open.borrow() || self.waits()
+        self.summary.borrow().waits() || self.parts.borrow().waits() || self.waits()
     }
 
     /// What was asked for and did not come is asked for once more.
     pub fn ask_again(&mut self) {
-        if !*self.open.borrow() {
-            self.asked = None;
-        }
-        self.parts
-            .borrow_mut()
-            .take_if(|(_, parts)| parts.is_none());
+        self.summary.borrow_mut().retry();
+        self.parts.borrow_mut().retry();
     }
 
     /// Whether there is something to do when the hand rests.
     pub fn waits(&self) -> bool {
-        !*self.open.borrow()
-            && self
-                .present()
-                .is_some_and(|(key, _)| self.asked.as_ref() != Some(&key))
+        let summary = self.summary.borrow();
+        let present = || self.present();
+        !summary.waits() && present().is_some_and(|(key, _)| !summary.is_answered(&key))
     }
 
     /// The hand rests.
     pub fn rest(&mut self, engine: &mut Drawer, dirty: bool) {
-        if let Some((key, loaded)) = self.present()
-            && self.asked.as_ref() != Some(&key)
-            && !*self.open.borrow()
-        {
-            let head = key.1.head(loaded.layer.heads);
-            self.ask_summary(key, head);
+        if let Some((key, loaded)) = self.present() {
+            let asks = self.summary.borrow_mut().want(&key);
+            if asks {
+                let head = key.1.head(loaded.layer.heads);
+                self.ask_summary(key, head);
+            }
         }
         if self.want_drawn && !dirty && self.shows_present() {
             self.want_drawn = false;
@@ -164,30 +157,28 @@ impl Facts {
 
     /// Whether the facts on the page are of this picture.
     fn is_known(&self, key: &Key) -> bool {
-        self.asked.as_ref() == Some(key) && !*self.open.borrow()
+        self.summary.borrow().is_answered(key)
     }
 
-    fn ask_summary(&mut self, key: Key, head: usize) {
+    fn ask_summary(&self, key: Key, head: usize) {
         let (id, scene) = key.clone();
         // Before the facts: the cell that they are about is explained as soon as they are there.
         let _ = self.parts(id, head);
-        self.asked = Some(key);
-        *self.open.borrow_mut() = true;
-        let (state, compute, open) = (self.state, self.compute.clone(), self.open.clone());
+        let (state, compute, latest) = (self.state, self.compute.clone(), self.summary.clone());
         spawn_local(async move {
             let request = ComputeRequest::Summary {
                 layer: id,
                 scene: scene.to_fragment(),
             };
             let answer = compute.ask_later(&request, Vec::new()).await;
-            *open.borrow_mut() = false;
             let facts = match answer {
-                Ok((ComputeResponse::Summary(facts), _)) => facts,
+                Ok((ComputeResponse::Summary(facts), _)) => facts.map(Arc::new),
                 _ => None,
             };
-            state
-                .summary
-                .set(facts.map(|facts| (scene, Arc::new(facts))));
+            let counts = latest.borrow_mut().answer(&key, facts.clone());
+            if counts {
+                state.summary.set(facts.map(|facts| (scene, facts)));
+            }
             super::wake();
         });
     }
@@ -282,29 +273,29 @@ impl Facts {
         self.head.as_ref().map(|(_, head)| head)
     }
 
+    /// q and k of the head: there, or asked for. One request at a time; the newest is sent when the last
+    /// is answered.
     fn parts(&self, id: u64, head: usize) -> Option<Parts> {
-        if let Some((key, parts)) = &*self.parts.borrow()
-            && *key == (id, head)
-        {
-            return parts.clone();
+        let key = (id, head);
+        let mut parts = self.parts.borrow_mut();
+        if let Some(parts) = parts.get(&key) {
+            return Some(parts.clone());
         }
-        *self.parts.borrow_mut() = Some(((id, head), None));
-        let (compute, slot) = (self.compute.clone(), self.parts.clone());
+        if !parts.want(&key) {
+            return None;
+        }
+        let (compute, latest) = (self.compute.clone(), self.parts.clone());
         let rested = self.state.rested;
         spawn_local(async move {
             let request = ComputeRequest::Head { layer: id, head };
-            let answer = compute.ask_later(&request, Vec::new()).await;
-            let Ok((ComputeResponse::Head(parts), mut blobs)) = answer else {
-                return;
+            let parts = match compute.ask_later(&request, Vec::new()).await {
+                Ok((ComputeResponse::Head(parts), mut blobs)) => parts.read(&mut blobs).ok(),
+                _ => None,
             };
-            let Ok(parts) = parts.read(&mut blobs) else {
-                return;
-            };
-            let mut slot = slot.borrow_mut();
-            if slot.as_ref().is_some_and(|(key, _)| *key == (id, head)) {
-                *slot = Some(((id, head), Some(Rc::new(parts))));
-                drop(slot);
-                super::with(|driver| driver.facts.cell());
+            let came = parts.is_some();
+            let counts = latest.borrow_mut().answer(&key, parts.map(Rc::new));
+            super::with(|driver| driver.facts.cell());
+            if counts && came {
                 rested.set(true);
             }
         });

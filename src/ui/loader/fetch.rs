@@ -110,7 +110,7 @@ impl Progress {
 
     fn add(&self, bytes: u64) {
         self.done.set(self.done.get() + bytes);
-        if self.loader.run.get() != self.run {
+        if !self.loader.is_newest(self.run) {
             return;
         }
         let (so_far, all) = (self.done.get(), self.total.get());
