@@ -5,11 +5,14 @@
 mod support;
 
 use attnscope_attention::layer::Tensor;
+use attnscope_attention::reference::{Head, ReferenceError};
 use attnscope_attention::summary::{Lost, Summary};
 use attnscope_data::folder;
+use attnscope_data::synthetic::synthetic;
 use attnscope_engine::Frame;
 use attnscope_engine_cpu::engine::Targets;
-use attnscope_scene::{ColorScale, Quantity};
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::{ColorScale, Pattern, Quantity, Scene};
 use attnscope_worker::Blob;
 use attnscope_worker::blobs::BlobReader;
 use attnscope_worker::codec::{ProtocolError, decode, encode};
@@ -317,4 +320,39 @@ fn the_compute_worker_gives_a_synthetic_layer_away_in_chunks() {
     assert!(matches!(beyond, ComputeResponse::Failed(_)));
     let (facts, _) = ask(&ComputeRequest::Summary { layer: 7, scene });
     assert!(matches!(facts, ComputeResponse::Summary(Some(_))));
+}
+
+#[test]
+fn a_head_from_the_compute_worker_has_the_cells_of_the_reference() {
+    let mut compute = ComputeWorker::default();
+    let mut ask = |request: &ComputeRequest| {
+        let (response, blobs) = compute.answer(&encode(request), &[]);
+        (decode(&response).unwrap(), BlobReader::new(blobs))
+    };
+    let link = "v=1&src=random.9.1&m=cjar&pk=0.7&rho=3&head=2";
+    let scene = Scene::from_fragment(link).scene;
+    let layer = synthetic(Pattern::Random, 9, 1, 7).layer;
+    ask(&ComputeRequest::Layer {
+        id: 7,
+        scene: link.to_owned(),
+    });
+    let (response, mut blobs) = ask(&ComputeRequest::Head {
+        layer: 7,
+        head: 2,
+        factors: Some(link.to_owned()),
+    });
+    let ComputeResponse::Head(head) = response else {
+        panic!("{response:?}");
+    };
+    let (projected, factors) = head.read(9, &mut blobs).unwrap();
+    let sizes = Sizes::from(&layer);
+    let (config, biases) = (scene.config(sizes), scene.biases(sizes));
+    assert_eq!(config.score_rank, Some(3));
+    let from = |factors| Head::from_factors(&layer, &projected, factors, &config, &biases, 2);
+    assert_eq!(from(None).unwrap_err(), ReferenceError::NoFactors);
+    let here = from(factors.as_ref()).unwrap();
+    let wanted = Head::new(&layer, &config, &biases, 2).unwrap();
+    for (i, j) in [(0, 0), (3, 8), (8, 1)] {
+        assert_eq!(here.cell(i, j), wanted.cell(i, j));
+    }
 }

@@ -1,7 +1,7 @@
 //! The page's side of a worker: it starts it, numbers the requests, and starts it again when it stops,
-//! with what it held. The compute worker is the same module, started a second time off the main
-//! thread; where no worker can be had (an old browser, a strict host page) it answers on the main
-//! thread, slower but with the same numbers. The CPU engine's worker is a module of its own.
+//! with what it held. Each worker is a module of its own, which nothing fetches before it is needed.
+//! Where no worker can be had (an old browser, a strict host page) the compute worker's module runs on
+//! the main thread, slower but with the same numbers.
 
 mod message;
 
@@ -12,22 +12,24 @@ use std::time::Duration;
 
 use futures_channel::oneshot;
 use js_sys::{Array, Function, Promise, Reflect};
-use leptos::prelude::{set_timeout, window};
+use leptos::prelude::{document, set_timeout, window};
 use leptos::task::spawn_local;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob as JsBlob, BlobPropertyBag, MessageEvent, Url, Worker, WorkerOptions};
+use web_sys::{
+    Blob as JsBlob, BlobPropertyBag, MessageChannel, MessageEvent, MessagePort, Url, Worker,
+    WorkerOptions,
+};
 
-use self::message::{post, read};
+use self::message::{PORT, post, read};
 use attnscope_engine::recovery::Restarts;
 use attnscope_worker::Blob;
 use attnscope_worker::blobs::BlobReader;
 use attnscope_worker::codec::{decode, encode};
 use attnscope_worker::compute_protocol::KEPT_LAYERS;
-use attnscope_worker::compute_worker::ComputeWorker;
 
 pub use self::message::answer_with;
 
@@ -75,7 +77,7 @@ impl Kind {
     /// Address of its script, beside the page.
     fn script(self) -> &'static str {
         match self {
-            Self::Compute => "attnscope.js",
+            Self::Compute => "compute.js",
             Self::Cpu => "cpu.js",
         }
     }
@@ -131,8 +133,6 @@ enum State {
     },
     /// Answering.
     Running(Handle),
-    /// No worker to be had: it answers here.
-    Here(Box<ComputeWorker>),
     /// It has stopped too often, and why it did the last time.
     GivenUp(String),
 }
@@ -143,18 +143,25 @@ impl Default for State {
     }
 }
 
+/// What answers: a worker, or a module on this thread behind a port.
 struct Handle {
-    worker: Worker,
+    /// A worker posts and hears messages as a port does.
+    port: MessagePort,
+    worker: Option<Worker>,
     _heard: Closure<dyn FnMut(MessageEvent)>,
-    _failed: Closure<dyn FnMut(web_sys::Event)>,
+    _failed: Option<Closure<dyn FnMut(web_sys::Event)>>,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.worker.set_onmessage(None);
-        self.worker.set_onerror(None);
-        self.worker.set_onmessageerror(None);
-        self.worker.terminate();
+        self.port.set_onmessage(None);
+        if let Some(worker) = &self.worker {
+            worker.set_onerror(None);
+            worker.set_onmessageerror(None);
+            worker.terminate();
+        } else {
+            self.port.close();
+        }
     }
 }
 
@@ -307,14 +314,9 @@ impl WorkerClient {
             State::Idle(waiting) | State::Starting { waiting, .. } => waiting.push_back(request),
             State::Running(handle) => {
                 let number = request.number;
-                let send = |m: &_, t: &_| handle.worker.post_message_with_transfer(m, t);
-                if post(send, number, &request.message, &request.blobs).is_err() {
+                if post(&handle.port, number, &request.message, &request.blobs).is_err() {
                     inner.take(number);
                 }
-            }
-            State::Here(_) => {
-                drop(inner);
-                self.answer_here(request);
             }
             State::GivenUp(why) => {
                 let why = why.clone();
@@ -326,33 +328,51 @@ impl WorkerClient {
         }
     }
 
-    /// Answers on this thread, after the event at hand.
-    fn answer_here(&self, request: Request) {
-        let client = self.clone();
-        spawn_local(async move {
-            let mut inner = client.inner.borrow_mut();
-            let State::Here(compute) = &mut inner.state else {
-                return;
-            };
-            let blobs: Vec<Blob> = request.blobs.iter().map(|blob| Blob::clone(blob)).collect();
-            let reply = Ok(compute.answer(&request.message, &blobs));
-            if let Some(sender) = inner.take(request.number) {
-                // A receiver that is gone has no use for the answer.
-                let _ = sender.send(reply);
-            }
-        });
-    }
-
-    /// The compute worker's code is here; the CPU engine's module is not.
+    /// The compute worker's module can run on this thread; the CPU engine would stop the page.
     fn without_worker(&self, waiting: VecDeque<Request>, why: String) {
-        if self.inner.borrow().kind == Kind::Compute {
-            self.inner.borrow_mut().state = State::Here(Box::default());
-            for request in waiting {
-                self.deliver(request);
-            }
+        let started = match self.inner.borrow().kind {
+            Kind::Compute => self.start_here().ok(),
+            Kind::Cpu => None,
+        };
+        if let Some(worker) = started {
+            self.inner.borrow_mut().state = State::Starting { worker, waiting };
         } else {
             self.give_up(why);
         }
+    }
+
+    /// Starts the module on this thread; its requests and responses go through a port.
+    fn start_here(&self) -> Result<Handle, JsValue> {
+        let global = js_sys::global();
+        let channel = MessageChannel::new()?;
+        Reflect::set(&global, &PORT.into(), &channel.port2())?;
+        let (kind, serial) = (self.inner.borrow().kind, self.gone());
+        let import: Function = Reflect::get(&global, &"attnscopeImport".into())?.dyn_into()?;
+        let glue = import.call1(&JsValue::UNDEFINED, &address_of(kind)?.into())?;
+        let glue: Promise = glue.dyn_into()?;
+        let port = channel.port1();
+        let client = self.clone();
+        let heard = Closure::new(move |event: MessageEvent| client.hear(&event, "", serial));
+        port.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+        let client = self.clone();
+        spawn_local(async move {
+            let started = async {
+                let glue = JsFuture::from(glue).await?;
+                let start: Function = Reflect::get(&glue, &"default".into())?.dyn_into()?;
+                JsFuture::from(start.call0(&JsValue::UNDEFINED)?.dyn_into::<Promise>()?).await
+            };
+            if let Err(why) = started.await
+                && client.gone() == serial
+            {
+                client.give_up(why_of(message_of(&why)));
+            }
+        });
+        Ok(Handle {
+            port,
+            worker: None,
+            _heard: heard,
+            _failed: None,
+        })
     }
 
     fn give_up(&self, why: String) {
@@ -371,25 +391,13 @@ impl WorkerClient {
 
     fn start(&self) -> Result<Handle, JsValue> {
         let kind = self.inner.borrow().kind;
-        // Another module fetches itself.
-        let module = if kind == Kind::Compute {
-            let module = Reflect::get(&js_sys::global(), &"attnscopeModule".into())?;
-            if module.is_undefined() {
-                return Err("the module was not handed over".into());
-            }
-            module
-        } else {
-            JsValue::UNDEFINED
-        };
-        let document = leptos::prelude::document();
-        let base = document.base_uri()?.unwrap_or_default();
-        let glue = Url::new_with_base(kind.script(), &base)?.href();
+        let glue = address_of(kind)?;
         // A blob, because in a sandboxed frame no script of any address is of the same origin; a
         // classic worker with import(), because there Chromium fails module workers from blobs. A
         // failed import is thrown again where the page hears of it. Of a worker that is ended from
         // outside no event tells: its lock does, where there are locks.
         let script = format!(
-            "onmessage = (e) => {{ onmessage = null; postMessage('begun'); navigator.locks?.request(location.href, () => {{ postMessage('held'); return new Promise(() => {{}}); }}).catch(() => {{}}); import({}).then((glue) => glue.default({{ module_or_path: e.data }})).catch((e) => setTimeout(() => {{ throw e; }})); }};",
+            "onmessage = () => {{ onmessage = null; postMessage('begun'); navigator.locks?.request(location.href, () => {{ postMessage('held'); return new Promise(() => {{}}); }}).catch(() => {{}}); import({}).then((glue) => glue.default()).catch((e) => setTimeout(() => {{ throw e; }})); }};",
             js_sys::JSON::stringify(&glue.into())?
         );
         let options = BlobPropertyBag::new();
@@ -411,11 +419,12 @@ impl WorkerClient {
         });
         worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
         worker.set_onmessageerror(Some(failed.as_ref().unchecked_ref()));
-        worker.post_message(&module)?;
+        worker.post_message(&"begin".into())?;
         Ok(Handle {
-            worker,
+            port: worker.clone().unchecked_into(),
+            worker: Some(worker),
             _heard: heard,
-            _failed: failed,
+            _failed: Some(failed),
         })
     }
 
@@ -503,6 +512,12 @@ impl WorkerClient {
             (false, _) => self.give_up(why),
         }
     }
+}
+
+/// The address of a worker's script.
+fn address_of(kind: Kind) -> Result<String, JsValue> {
+    let base = document().base_uri()?.unwrap_or_default();
+    Ok(Url::new_with_base(kind.script(), &base)?.href())
 }
 
 fn now() -> f64 {

@@ -2,6 +2,7 @@
 
 use attnscope_attention::low_rank::{OutFactors, ScoreFactors};
 use attnscope_attention::project::Projected;
+use attnscope_attention::reference::HeadFactors;
 use attnscope_attention::summary::Summary;
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::unit::Unit;
@@ -65,12 +66,14 @@ pub enum ComputeRequest {
         /// Link of the Scene.
         scene: String,
     },
-    /// q and k of one head in f64.
+    /// q and k of one head in f64, with the factors of its score under a Scene's P_K where wanted.
     Head {
         /// Which layer.
         layer: u64,
         /// Which head.
         head: usize,
+        /// Link of the Scene whose P_K counts; `None` wants no factors.
+        factors: Option<String>,
     },
 }
 
@@ -94,7 +97,7 @@ pub enum ComputeResponse {
     ScoreFactors(ScoreFactorsMessage),
     /// Facts of a head; `None` beyond [`MAX_SUMMARY_LEN`].
     Summary(Option<Summary>),
-    /// q and k of a head: two blobs of f64 numbers, `[L, d_h]` each.
+    /// q and k of a head in f64.
     Head(HeadMessage),
     /// Could not be done, and why.
     Failed(String),
@@ -161,31 +164,52 @@ impl ScoreFactorsMessage {
     }
 }
 
-/// q and k of a head in a message.
+/// q and k of a head in a message, `[L, d_h]` each, and its factors, `[L, n]` each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeadMessage {
     q: u32,
     k: u32,
+    factors: Option<(u32, u32)>,
 }
 
 impl HeadMessage {
-    /// q and k of `projected`, their numbers put beside the message.
-    pub fn new(projected: &Projected, blobs: &mut BlobWriter) -> Self {
+    /// q and k of `projected` and the factors, their numbers put beside the message.
+    pub fn new(
+        projected: &Projected,
+        factors: Option<&HeadFactors>,
+        blobs: &mut BlobWriter,
+    ) -> Self {
         Self {
             q: blobs.doubles(&projected.q),
             k: blobs.doubles(&projected.k),
+            factors: factors.map(|of| (blobs.doubles(&of.q), blobs.doubles(&of.k))),
         }
     }
 
-    /// q and k, without values.
+    /// q and k, without values, and the factors, of a head of `seq_len` tokens.
     ///
     /// # Errors
-    /// When a blob is missing.
-    pub fn read(self, blobs: &mut BlobReader) -> Result<Projected, ProtocolError> {
-        Ok(Projected {
-            q: blobs.doubles(self.q)?,
-            k: blobs.doubles(self.k)?,
-            v: None,
-        })
+    /// When a blob is missing, or q and k are not of one length.
+    pub fn read(
+        self,
+        seq_len: usize,
+        blobs: &mut BlobReader,
+    ) -> Result<(Projected, Option<HeadFactors>), ProtocolError> {
+        let mut pair = |q, k| {
+            let (q, k) = (blobs.doubles(q)?, blobs.doubles(k)?);
+            if q.len() == k.len() && q.len().checked_rem(seq_len) == Some(0) {
+                Ok((q, k))
+            } else {
+                Err(ProtocolError::MissingTensor)
+            }
+        };
+        let (q, k) = pair(self.q, self.k)?;
+        let factors = self.factors.map(|(q, k)| pair(q, k)).transpose()?;
+        let factors = factors.map(|(q, k)| HeadFactors {
+            width: q.len() / seq_len,
+            q,
+            k,
+        });
+        Ok((Projected { q, k, v: None }, factors))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use attnscope_attention::layer::{Input, Layer, Linear, Output, Tensor};
 use attnscope_attention::low_rank;
 use attnscope_attention::project::{Projected, project};
-use attnscope_attention::reference::Head;
+use attnscope_attention::reference::{Head, HeadFactors};
 use attnscope_attention::summary;
 use attnscope_data::{minilm, synthetic};
 use attnscope_scene::resolve::Sizes;
@@ -98,9 +98,19 @@ impl ComputeWorker {
                 let facts = summary::summarize_head(&head, row).map_err(text)?;
                 ComputeResponse::Summary(Some(facts))
             }
-            ComputeRequest::Head { layer, head } => {
-                let projected = self.layer(layer)?.projected(head)?;
-                ComputeResponse::Head(HeadMessage::new(&projected, out))
+            ComputeRequest::Head {
+                layer,
+                head,
+                factors,
+            } => {
+                let kept = self.layer(layer)?;
+                let projected = kept.projected(head)?;
+                let factors = factors.map(|scene| {
+                    let p_k = parsed(&scene).biases(Sizes::from(&kept.layer)).p_k;
+                    HeadFactors::new(&projected, p_k.as_ref(), head, kept.layer.head_dim)
+                });
+                let factors = factors.transpose().map_err(text)?;
+                ComputeResponse::Head(HeadMessage::new(&projected, factors.as_ref(), out))
             }
         })
     }

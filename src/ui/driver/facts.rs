@@ -15,11 +15,11 @@ use crate::ui::compute_client::ComputeClient;
 use crate::ui::state::{AppState, CellNumbers, LayerState, LoadedLayer};
 use attnscope_attention::layer::Layer;
 use attnscope_attention::project::Projected;
-use attnscope_attention::reference::{Head, Row};
+use attnscope_attention::reference::{Head, HeadFactors, Row};
 use attnscope_attention::summary::Summary;
 use attnscope_engine::Engine;
 use attnscope_scene::resolve::Sizes;
-use attnscope_scene::{Quantity, Rect, Scene, View};
+use attnscope_scene::{Bias, Quantity, Rect, Scene, View};
 use attnscope_worker::Latest;
 use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 
@@ -38,11 +38,11 @@ pub struct Drawn {
 /// What makes the values of a map.
 type Picture = (Key, Quantity, Rect);
 
-/// q and k of one head.
-type Parts = Rc<Projected>;
+/// q and k of one head, and its factors where the score has a rank.
+type Parts = Rc<(Projected, Option<HeadFactors>)>;
 
-/// What they depend on: layer, head.
-type PartsKey = (u64, usize);
+/// What they depend on: layer, head, and P_K where the score has a rank.
+type PartsKey = (u64, usize, Option<Bias>);
 
 /// What of a Scene the facts depend on, the rest at its defaults.
 pub fn of_facts(scene: &Scene) -> Scene {
@@ -115,8 +115,7 @@ impl Facts {
         if let Some((key, loaded)) = self.present() {
             let asks = self.summary.borrow_mut().want(&key);
             if asks {
-                let head = key.1.head(loaded.layer.heads);
-                self.ask_summary(key, head);
+                self.ask_summary(key, &loaded.layer);
             }
         }
         if self.want_drawn && !dirty && self.shows_present() {
@@ -160,10 +159,10 @@ impl Facts {
         self.summary.borrow().is_answered(key)
     }
 
-    fn ask_summary(&self, key: Key, head: usize) {
+    fn ask_summary(&self, key: Key, layer: &Layer) {
         let (id, scene) = key.clone();
         // Before the facts: the cell that they are about is explained as soon as they are there.
-        let _ = self.parts(id, head);
+        let _ = self.parts(id, &scene, layer);
         let (state, compute, latest) = (self.state, self.compute.clone(), self.summary.clone());
         spawn_local(async move {
             let request = ComputeRequest::Summary {
@@ -231,7 +230,15 @@ impl Facts {
         if row >= layer.seq_len || col >= layer.seq_len {
             return None;
         }
-        let cell = self.head(id, &scene, layer)?.cell(row, col);
+        let Some(head) = self.head(id, &scene, layer) else {
+            // While factors of another P_K are on their way the numbers stay, as the picture does.
+            let of_head =
+                |((kept, of), _): &(Key, Head)| (*kept, of.view.head) == (id, scene.view.head);
+            let waits = self.parts.borrow().waits() && self.head.as_ref().is_some_and(of_head);
+            let shown = self.state.cell.get_untracked();
+            return shown.filter(|shown| waits && (shown.row, shown.col) == (row, col));
+        };
+        let cell = head.cell(row, col);
         Some(CellNumbers {
             row,
             col,
@@ -264,10 +271,12 @@ impl Facts {
         let key = (id, scene.clone());
         if self.head.as_ref().is_none_or(|(kept, _)| *kept != key) {
             let sizes = Sizes::from(layer);
-            let head = scene.head(sizes.heads);
-            let parts = self.parts(id, head)?;
+            let parts = self.parts(id, scene, layer)?;
             let biases = self.biases.of(scene, layer)?;
-            let made = Head::from_projected(layer, &parts, &scene.config(sizes), &biases, head);
+            let ((projected, factors), config) = (&*parts, scene.config(sizes));
+            let head = scene.head(sizes.heads);
+            let factors = factors.as_ref();
+            let made = Head::from_factors(layer, projected, factors, &config, &biases, head);
             self.head = Some((key, made.ok()?));
         }
         self.head.as_ref().map(|(_, head)| head)
@@ -275,8 +284,11 @@ impl Facts {
 
     /// q and k of the head: there, or asked for. One request at a time; the newest is sent when the last
     /// is answered.
-    fn parts(&self, id: u64, head: usize) -> Option<Parts> {
-        let key = (id, head);
+    fn parts(&self, id: u64, scene: &Scene, layer: &Layer) -> Option<Parts> {
+        let (sizes, seq_len) = (Sizes::from(layer), layer.seq_len);
+        let head = scene.head(sizes.heads);
+        let ranked = scene.config(sizes).score_rank.is_some();
+        let key = (id, head, ranked.then(|| scene.cjar.p_k.clone()));
         let mut parts = self.parts.borrow_mut();
         if let Some(parts) = parts.get(&key) {
             return Some(parts.clone());
@@ -286,10 +298,16 @@ impl Facts {
         }
         let (compute, latest) = (self.compute.clone(), self.parts.clone());
         let rested = self.state.rested;
+        let request = ComputeRequest::Head {
+            layer: id,
+            head,
+            factors: ranked.then(|| scene.to_fragment()),
+        };
         spawn_local(async move {
-            let request = ComputeRequest::Head { layer: id, head };
             let parts = match compute.ask_later(&request, Vec::new()).await {
-                Ok((ComputeResponse::Head(parts), mut blobs)) => parts.read(&mut blobs).ok(),
+                Ok((ComputeResponse::Head(parts), mut blobs)) => {
+                    parts.read(seq_len, &mut blobs).ok()
+                }
                 _ => None,
             };
             let came = parts.is_some();

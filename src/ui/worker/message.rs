@@ -5,43 +5,46 @@ use std::borrow::Borrow;
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort};
 
 use attnscope_worker::Blob;
 
-/// Answers what the page asks of this worker: bytes of a request and its blobs in, bytes of the
-/// response and its blobs out. Returns false when this is not a worker.
-pub fn answer_with(
-    mut answer: impl FnMut(&[u8], Vec<Blob>) -> (Vec<u8>, Vec<Blob>) + 'static,
-) -> bool {
-    let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else {
-        return false;
+/// Where the port of a module lies that runs on the page's own thread.
+pub(super) const PORT: &str = "attnscopePort";
+
+/// Answers what the page asks of this module: bytes of a request and its blobs in, bytes of the
+/// response and its blobs out.
+pub fn answer_with(mut answer: impl FnMut(&[u8], Vec<Blob>) -> (Vec<u8>, Vec<Blob>) + 'static) {
+    let global = js_sys::global();
+    let port: MessagePort = if global.is_instance_of::<DedicatedWorkerGlobalScope>() {
+        // It posts and hears messages as a port does.
+        global.unchecked_into()
+    } else {
+        let port = Reflect::get(&global, &PORT.into()).and_then(JsCast::dyn_into);
+        let Ok(port) = port else {
+            return;
+        };
+        port
     };
-    let out = scope.clone();
+    let out = port.clone();
     let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         let Some((number, request, blobs)) = read(&event) else {
             return;
         };
         let (response, blobs) = answer(&request, blobs);
         // A page that cannot be answered is gone.
-        let _ = post(
-            |m, t| out.post_message_with_transfer(m, t),
-            number,
-            &response,
-            &blobs,
-        );
+        let _ = post(&out, number, &response, &blobs);
     });
-    scope.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+    port.set_onmessage(Some(heard.as_ref().unchecked_ref()));
     // The worker lives as long as its closure.
     heard.forget();
-    let _ = scope.post_message(&"ready".into());
-    true
+    let _ = port.post_message(&"ready".into());
 }
 
 /// Sends the number of a request, the bytes of the request or its response, and blobs, which are
 /// transferred.
 pub(super) fn post(
-    send: impl FnOnce(&JsValue, &JsValue) -> Result<(), JsValue>,
+    port: &MessagePort,
     number: u32,
     message: &[u8],
     blobs: &[impl Borrow<Blob>],
@@ -59,7 +62,7 @@ pub(super) fn post(
     Reflect::set(&object, &"number".into(), &number.into())?;
     Reflect::set(&object, &"message".into(), &Uint8Array::from(message))?;
     Reflect::set(&object, &"blobs".into(), &arrays)?;
-    send(&object, &buffers)
+    port.post_message_with_transferable(&object, &buffers)
 }
 
 /// Number, bytes and blobs of a message; `None` when it is something else.
