@@ -184,12 +184,12 @@ for (const name of BROWSERS) {
       assert.match(after.time, / ms$/);
     });
 
-    test('P_K of 9,000 tokens, made by the calculator: every cell of a part is the reference\'s', async () => {
+    test('P_K of 9,000 tokens, made by the compute worker: every cell of a part is the reference\'s', async () => {
       const fragment = 'v=1&src=random.9000.1&m=cjar&inwin=1&w=20&pk=0.7&pk.seed=5&rect=4000.3990.40.60';
       await judge(await show(page, fragment), fragment);
     });
 
-    test('a random s of 512 tokens, made by the calculator: every cell is the reference\'s, and the inspector\'s', async () => {
+    test('a random s of 512 tokens, made by the compute worker: every cell is the reference\'s, and the inspector\'s', async () => {
       const fragment = 'v=1&src=page.1&m=cjar&reading=bias&s=1.5&s.dense=1&s.seed=3&head=2&panel=cell&cell=7.9';
       await judge(await show(page, fragment), fragment);
       const button = await page.waitForSelector('.drawn button');

@@ -7,14 +7,14 @@ import { BROWSERS } from './browsers.mjs';
 import { assertGoesOn, DIST, engine, judge, launch, openPage, problems, readMap, ready, waitForProblem } from './harness.mjs';
 import { serve } from './server.mjs';
 
-/** Everything that the calculator is asked for: a score rank, an output rank, facts, a cell. */
+/** Everything that the compute worker is asked for: a score rank, an output rank, facts, a cell. */
 const FRAGMENT = 'v=1&src=paragraph.1&m=cjar&inwin=1&w=9&pk=0.7&rho=5&r=8&head=3&cell=4.2';
 
-/** P_K of a length that the calculator makes, of a layer that it makes as well. */
+/** P_K of a length that the compute worker makes, of a layer that it makes as well. */
 const LONG = 'v=1&src=random.9000.1&m=cjar&inwin=1&w=20&pk=0.7&pk.seed=5&rect=4000.3990.40.60&cell=4010.4000';
 
 /**
- * Workers are stopped as `window.plan` says: of which kind, at which question (or when they are
+ * Workers are stopped as `window.plan` says: of which kind, at which request (or when they are
  * `made`), how often, how: `ended` from outside, of which no event tells, or by an `error` of their own.
  */
 const watch = () => {
@@ -28,7 +28,12 @@ const watch = () => {
     }
   };
   const RealWorker = window.Worker;
-  window.made = { calculator: [], painter: [] };
+  window.made = { compute: [], cpu: [] };
+  // The first byte of a request is its place in the enum of crates/worker.
+  const requests = {
+    compute: ['layer', 'chunk', 'out factors', 'score factors', 'bias chunk', 'summary', 'head'],
+    cpu: ['chunk', 'draw', 'step', 'read map'],
+  };
   window.plan = null;
   window.stopWorker = (worker, how) => {
     if (how === 'error') RealWorker.prototype.postMessage.call(worker, 'die');
@@ -41,15 +46,19 @@ const watch = () => {
     setTimeout(() => window.stopWorker(worker, plan.how), plan.after ?? 0);
   };
   window.Worker = class extends RealWorker {
+    constructor(address, options) {
+      super(address, options);
+      this.kind = options.name;
+    }
+
     postMessage(message, ...rest) {
-      if (!this.kind) {
-        this.kind = message instanceof WebAssembly.Module ? 'calculator' : 'painter';
+      if (!window.made[this.kind].includes(this)) {
         window.made[this.kind].push(this);
         reach(this, 'made');
       }
       super.postMessage(message, ...rest);
-      const word = message?.text?.split(' ')[0];
-      if (word) reach(this, word);
+      const request = message?.message?.[0];
+      if (request !== undefined) reach(this, requests[this.kind][request]);
     }
   };
 };
@@ -62,7 +71,7 @@ const NO_GPU = 'Object.defineProperty(Navigator.prototype, "gpu", { get: () => u
 
 const made = (page, kind) => page.evaluate((of) => window.made[of].length, kind);
 
-/** Everything that comes from the calculator is there, and what the page draws is right. */
+/** Everything that comes from the compute worker is there, and what the page draws is right. */
 async function assertWhole(page, fragment, { facts = true } = {}) {
   await page.evaluate(() => window.attnscope.settled());
   await judge(await readMap(page), fragment);
@@ -78,8 +87,8 @@ async function assertWhole(page, fragment, { facts = true } = {}) {
 }
 
 const SAYS = {
-  en: { calculator: /background calculator .*stopped each time/, painter: /engine on the CPU does not draw/, retry: 'Try again' },
-  zh: { calculator: /后台计算又启动了三次/, painter: /CPU 引擎无法绘制/, retry: '重试' },
+  en: { compute: /background calculator .*stopped each time/, cpu: /engine on the CPU does not draw/, retry: 'Try again' },
+  zh: { compute: /后台计算又启动了三次/, cpu: /CPU 引擎无法绘制/, retry: '重试' },
 };
 
 /** Presses the button of the one problem that is on screen. */
@@ -113,58 +122,58 @@ for (const name of BROWSERS) {
     });
 
     // Stage, Scene, what else: before the layer is sent, while it travels, while factors are computed,
-    // while facts and a head are, while a synthetic layer comes piece by piece, while P_K is made.
+    // while facts and a head are, while a synthetic layer comes chunk by chunk, while P_K is made.
     const STAGES = [
       ['made', FRAGMENT, 'ended', 0],
       ['made', FRAGMENT, 'error', 0],
       ['layer', FRAGMENT, 'ended', 0],
-      ['score', FRAGMENT, 'ended', 5],
-      ['score', FRAGMENT, 'error', 0],
-      ['out', FRAGMENT, 'ended', 20],
+      ['score factors', FRAGMENT, 'ended', 5],
+      ['score factors', FRAGMENT, 'error', 0],
+      ['out factors', FRAGMENT, 'ended', 20],
       ['summary', FRAGMENT, 'ended', 0],
       ['head', FRAGMENT, 'error', 0],
       ['layer', LONG, 'ended', 5],
-      ['piece', LONG, 'ended', 0],
-      ['unit', LONG, 'ended', 5],
-      ['unit', LONG, 'error', 0],
+      ['chunk', LONG, 'ended', 0],
+      ['bias chunk', LONG, 'ended', 5],
+      ['bias chunk', LONG, 'error', 0],
     ];
     for (const [stage, fragment, how, wait] of STAGES) {
-      test(`the calculator at "${stage}" (${how}, ${fragment === LONG ? 'long' : 'short'}): the next one goes on`, async () => {
-        const plan = { kind: 'calculator', stage, times: 1, how, after: wait };
+      test(`the compute worker at "${stage}" (${how}, ${fragment === LONG ? 'long' : 'short'}): the next one goes on`, async () => {
+        const plan = { kind: 'compute', stage, times: 1, how, after: wait };
         const page = await openPage(browser, `${server.url}#${fragment}`, { before: planned(plan), lang: 'en' });
         await ready(page);
         await assertWhole(page, fragment, { facts: fragment !== LONG });
         assert.equal(await page.evaluate(() => window.plan.times), 0, 'nothing was stopped');
-        assert.equal(await made(page, 'calculator'), 2);
+        assert.equal(await made(page, 'compute'), 2);
         if (fragment === FRAGMENT) await assertQuietly(page, server);
         await page.close();
       });
     }
 
-    test('the calculator stops when all is there: the next Scene has its ranks, its facts and its cell', async () => {
+    test('the compute worker stops when all is there: the next Scene has its ranks, its facts and its cell', async () => {
       const page = await openPage(browser, `${server.url}#${FRAGMENT}`, { before: planned(null), lang: 'en' });
       await ready(page);
       await assertWhole(page, FRAGMENT);
       let next = FRAGMENT;
       for (const [round, how] of ['ended', 'error', 'ended'].entries()) {
-        await page.evaluate((way) => window.stopWorker(window.made.calculator.at(-1), way), how);
+        await page.evaluate((way) => window.stopWorker(window.made.compute.at(-1), way), how);
         // Another score rank's factors, another head's q and k.
         next = FRAGMENT.replace('pk=0.7', `pk=0.${round + 1}`).replace('head=3', `head=${round}`);
         await page.evaluate((text) => window.attnscope.set(text), next);
         await assertWhole(page, next);
-        assert.equal(await made(page, 'calculator'), round + 2);
+        assert.equal(await made(page, 'compute'), round + 2);
       }
       await assertQuietly(page, server);
       await page.close();
     });
 
-    for (const [lang, stage, how] of [['en', 'score', 'ended'], ['zh', 'layer', 'error']]) {
-      test(`the calculator stops each time at "${stage}", ${lang}: it is said after three starts more, and the reader may ask again`, async () => {
-        const plan = { kind: 'calculator', stage, times: 100, how };
+    for (const [lang, stage, how] of [['en', 'score factors', 'ended'], ['zh', 'layer', 'error']]) {
+      test(`the compute worker stops each time at "${stage}", ${lang}: it is said after three starts more, and the reader may ask again`, async () => {
+        const plan = { kind: 'compute', stage, times: 100, how };
         const page = await openPage(browser, `${server.url}#${FRAGMENT}`, { before: planned(plan), lang });
         await ready(page);
-        await waitForProblem(page, SAYS[lang].calculator);
-        assert.equal(await made(page, 'calculator'), 4);
+        await waitForProblem(page, SAYS[lang].compute);
+        assert.equal(await made(page, 'compute'), 4);
         // The page goes on without it.
         const plain = 'v=1&src=paragraph.2&m=window&w=4';
         await page.evaluate((text) => window.attnscope.set(text), plain);
@@ -175,18 +184,18 @@ for (const name of BROWSERS) {
         assert.equal((await page.$$('.problem')).length, 1);
         await retry(page, lang);
         await assertWhole(page, FRAGMENT);
-        assert.equal(await made(page, 'calculator'), 5);
+        assert.equal(await made(page, 'compute'), 5);
         await assertQuietly(page, server);
         await page.close();
       });
     }
 
-    test('the calculator stops each time with a layer of a seed: it is said, and the layer comes when it is asked again', async () => {
+    test('the compute worker stops each time with a layer of a seed: it is said, and the layer comes when it is asked again', async () => {
       const fragment = 'v=1&src=random.64.1&m=window&w=5&cell=3.3';
-      const plan = { kind: 'calculator', stage: 'piece', times: 100, how: 'ended' };
+      const plan = { kind: 'compute', stage: 'chunk', times: 100, how: 'ended' };
       const page = await openPage(browser, `${server.url}#${fragment}`, { before: planned(plan), lang: 'en' });
       await ready(page);
-      await waitForProblem(page, SAYS.en.calculator);
+      await waitForProblem(page, SAYS.en.compute);
       await retry(page, 'en');
       await page.waitForFunction(() => window.attnscope.summary() !== null);
       await assertWhole(page, fragment);
@@ -194,12 +203,12 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
-    test('a calculator that never starts: the page computes by itself', async () => {
-      const plan = { kind: 'calculator', stage: 'made', times: 100, how: 'error' };
+    test('a compute worker that never starts: the page computes by itself', async () => {
+      const plan = { kind: 'compute', stage: 'made', times: 100, how: 'error' };
       const page = await openPage(browser, `${server.url}#${FRAGMENT}`, { before: planned(plan), lang: 'en' });
       await ready(page);
       await assertWhole(page, FRAGMENT);
-      assert.equal(await made(page, 'calculator'), 4);
+      assert.equal(await made(page, 'compute'), 4);
       await assertQuietly(page, server);
       await page.close();
     });
@@ -207,24 +216,24 @@ for (const name of BROWSERS) {
     // The CPU engine's worker.
     const PICTURE = 'v=1&src=paragraph.1&m=window&w=7&head=3&cell=4.2';
     const BIG = 'v=1&src=random.2048.1&head=1&rect=0.0.40.40&cell=4.2';
-    // Its tensors travel piece by piece.
+    // Its tensors travel chunk by chunk.
     const HUGE = 'v=1&src=random.9000.1&m=window&w=20&rect=4000.3990.40.60&cell=4010.4000';
     const DRAWS = [
       ['made', PICTURE, 'ended'],
       ['draw', PICTURE, 'error'],
       ['draw', PICTURE, 'ended'],
-      ['piece', HUGE, 'ended'],
+      ['chunk', HUGE, 'ended'],
       ['step', BIG, 'ended'],
       ['step', PICTURE, 'error'],
     ];
     for (const [stage, fragment, how] of DRAWS) {
       test(`the CPU engine at "${stage}" (${how}): the next one draws the same`, async () => {
-        const plan = { kind: 'painter', stage, times: 1, how };
+        const plan = { kind: 'cpu', stage, times: 1, how };
         const page = await openPage(browser, `${server.url}#${fragment}`, { before: `${NO_GPU} ${planned(plan)}`, lang: 'en' });
         await ready(page);
         await assertWhole(page, fragment, { facts: fragment !== HUGE });
         assert.equal(await page.evaluate(() => window.plan.times), 0, 'nothing was stopped');
-        assert.equal(await made(page, 'painter'), 2);
+        assert.equal(await made(page, 'cpu'), 2);
         if (fragment === PICTURE) await assertQuietly(page, server);
         await page.close();
       });
@@ -234,29 +243,29 @@ for (const name of BROWSERS) {
       const page = await openPage(browser, `${server.url}#${PICTURE}`, { before: `${NO_GPU} ${planned(null)}`, lang: 'en' });
       await ready(page);
       await assertWhole(page, PICTURE);
-      await page.evaluate(() => window.stopWorker(window.made.painter.at(-1), 'error'));
+      await page.evaluate(() => window.stopWorker(window.made.cpu.at(-1), 'error'));
       // The next one draws the same by itself.
-      await page.waitForFunction(() => window.made.painter.length === 2);
+      await page.waitForFunction(() => window.made.cpu.length === 2);
       await assertWhole(page, PICTURE);
       const next = PICTURE.replace('w=7', 'w=3');
       await page.evaluate((text) => window.attnscope.set(text), next);
       await assertWhole(page, next);
-      assert.equal(await made(page, 'painter'), 2);
+      assert.equal(await made(page, 'cpu'), 2);
       await assertQuietly(page, server);
       await page.close();
     });
 
     for (const [lang, how, stage] of [['en', 'ended', 'step'], ['zh', 'error', 'draw']]) {
       test(`the CPU engine stops each time at "${stage}", ${lang}: it is said after three starts more, and the reader may ask again`, async () => {
-        const plan = { kind: 'painter', stage, times: 100, how };
+        const plan = { kind: 'cpu', stage, times: 100, how };
         const page = await openPage(browser, `${server.url}#${PICTURE}`, { before: `${NO_GPU} ${planned(plan)}`, lang });
-        await waitForProblem(page, SAYS[lang].painter);
-        assert.equal(await made(page, 'painter'), 4);
+        await waitForProblem(page, SAYS[lang].cpu);
+        assert.equal(await made(page, 'cpu'), 4);
         assert.equal((await engine(page)).state, 'cpu');
         await retry(page, lang);
         await page.waitForFunction(() => document.querySelector('.map').matches('.is-drawn'));
         await assertWhole(page, PICTURE);
-        assert.equal(await made(page, 'painter'), 5);
+        assert.equal(await made(page, 'cpu'), 5);
         await assertQuietly(page, server);
         await page.close();
       });

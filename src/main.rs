@@ -1,4 +1,4 @@
-//! The WebAssembly entry: the page on the main thread, the calculator in a worker.
+//! The WebAssembly entry of the page.
 
 fn main() {
     #[cfg(target_arch = "wasm32")]

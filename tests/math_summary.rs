@@ -237,33 +237,3 @@ fn moved_is_what_the_biases_do() {
     assert!((found.moved - 0.25).abs() < 1e-7, "{}", found.moved);
     assert_eq!(found.moved_at.map(|(row, _)| row), Some(1));
 }
-
-#[test]
-fn facts_survive_as_numbers() {
-    let full = Summary {
-        visible_min: 1,
-        visible_max: 24,
-        visible_mean: 12.5,
-        empty_rows: 2,
-        strongest: Some((3, 4, -0.75)),
-        favourite: Some((5, 0.5)),
-        favourite_row: Some(9),
-        offset: Some((-3, 0.25)),
-        offset_row: Some(10),
-        row_sum: (-1.5, 2.5),
-        negative: 0.125,
-        entropy: Some(1.75),
-        lost: Some(Lost {
-            mean: 0.1,
-            row: 6,
-            share: 0.2,
-            key: 7,
-            key_share: 0.3,
-        }),
-        moved: 0.4,
-        moved_at: Some((11, 12)),
-    };
-    for summary in [full, Summary::default()] {
-        assert_eq!(Summary::from_numbers(&summary.to_numbers()), summary);
-    }
-}

@@ -158,11 +158,8 @@
       }),
       compile(address(`${MODULE}_bg.wasm`)),
     ]);
-    // The worker starts from the same compiled module: it is neither fetched nor compiled again.
-    // It must be a classic worker, made from a blob whose text uses import(): in a sandboxed frame
-    // (opaque origin) Chromium 156 fails every module worker made from a blob, without a message.
-    // Firefox 153 takes both; posting the compiled module works in both.
-    globalThis.attnscopeModule = module;
+    // Where no worker can be had the page runs a worker's module itself: Rust has no import() of its own.
+    globalThis.attnscopeImport = (address) => import(address);
     await glue.default({ module_or_path: module });
   }
 

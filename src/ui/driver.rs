@@ -6,10 +6,10 @@ mod assemble;
 mod beat;
 mod biases;
 mod canvases;
+mod cpu_client;
 mod drawer;
 mod engines;
 mod facts;
-mod remote;
 mod turn;
 mod views;
 
@@ -26,10 +26,10 @@ use self::canvases::Canvases;
 use self::drawer::Drawer;
 use self::engines::{Engines, lose, probe};
 use self::facts::Facts;
+use super::compute_client::ComputeClient;
 use super::loader::Loader;
 use super::problem::Problem;
 use super::state::{AppState, LayerState};
-use super::worker::Client;
 use attnscope_engine::{Engine, EngineError};
 
 pub use self::ask::*;
@@ -68,11 +68,11 @@ struct Driver {
 
 /// Starts engine, loader and loop for a page that has just been opened.
 pub fn start(state: AppState) {
-    let calculator = Client::of_calculator(move |why| {
-        state.tell(Problem::is_of_calculator, vec![Problem::Worker(why)]);
+    let compute = ComputeClient::new(move |why| {
+        state.tell(Problem::is_of_compute_worker, vec![Problem::Worker(why)]);
     });
-    let loader = Loader::new(state, calculator.clone());
-    let biases = KeptBiases::new(calculator.clone());
+    let loader = Loader::new(state, compute.clone());
+    let biases = KeptBiases::new(compute.clone());
     DRIVER.with(|slot| {
         *slot.borrow_mut() = Some(Driver {
             state,
@@ -80,8 +80,8 @@ pub fn start(state: AppState) {
             engines: Engines::default(),
             loader: loader.clone(),
             canvases: Canvases::default(),
-            assembler: Assembler::new(calculator.clone(), biases.clone()),
-            facts: Facts::new(state, calculator, biases),
+            assembler: Assembler::new(compute.clone(), biases.clone()),
+            facts: Facts::new(state, compute, biases),
             beat: Beat::default(),
             looks: false,
         });

@@ -3,7 +3,7 @@
 
 mod fetch;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,15 +12,18 @@ use leptos::task::spawn_local;
 use web_sys::AbortController;
 
 use self::fetch::Progress;
-use super::calc::{self, Answer, Ask, Blob, PIECE};
-use super::pieces::pieces;
+use super::chunks::chunks;
+use super::compute_client::ComputeClient;
 use super::problem::Problem;
 use super::state::{AppState, LayerState, LoadedLayer};
-use super::worker::Client;
 use attnscope_attention::layer::fresh_id;
 use attnscope_data::minilm::{self, Hidden, Weights};
 use attnscope_data::synthetic;
 use attnscope_scene::{Mechanism, Scale, Scene, Source};
+use attnscope_worker::codec::ProtocolError;
+use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
+use attnscope_worker::compute_worker::synthetic_layer;
+use attnscope_worker::{Blob, CHUNK, Latest};
 
 /// A file that was fetched: name and bytes.
 type File = (String, Rc<Blob>);
@@ -29,34 +32,31 @@ type File = (String, Rc<Blob>);
 #[derive(Clone)]
 pub struct Loader {
     state: AppState,
-    calculator: Client,
+    compute: ComputeClient,
     files: Rc<RefCell<Vec<File>>>,
     /// Files that came and were not what they should be.
     distrusted: Rc<RefCell<Vec<String>>>,
-    run: Rc<Cell<u32>>,
+    /// Loads by their number; the last one that ended well is what cancelling goes back to.
+    loads: Rc<RefCell<Latest<u32, (Source, bool)>>>,
     abort: Rc<RefCell<Option<AbortController>>>,
-    /// The source before the one being loaded, to go back to on cancel.
-    settled: Rc<RefCell<Option<(Source, bool)>>>,
 }
 
 impl Loader {
-    /// A loader that writes to `state` and lets `calculator` know of every layer.
-    pub fn new(state: AppState, calculator: Client) -> Self {
+    /// A loader that writes to `state` and lets `compute` know of every layer.
+    pub fn new(state: AppState, compute: ComputeClient) -> Self {
         Self {
             state,
-            calculator,
+            compute,
             files: Rc::default(),
             distrusted: Rc::default(),
-            run: Rc::default(),
+            loads: Rc::default(),
             abort: Rc::default(),
-            settled: Rc::default(),
         }
     }
 
     /// Loads the layer of `scene`; a load under way is given up.
     pub fn load(&self, scene: &Scene) {
-        self.stop();
-        let run = self.run.get();
+        let run = self.stop();
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
         self.state.layer.set(LayerState::Loading {
             done: 0,
@@ -69,12 +69,13 @@ impl Loader {
                 Source::MiniLm { .. } => loader.minilm(&scene, run).await,
                 Source::Synthetic { seq_len, .. } => loader.synthetic(&scene, seq_len, run).await,
             };
-            if loader.run.get() != run {
+            if !loader.is_newest(run) {
                 return;
             }
             match result {
                 Ok(loaded) => {
-                    *loader.settled.borrow_mut() = Some((scene.source, scene.projected));
+                    let settled = (scene.source, scene.projected);
+                    loader.loads.borrow_mut().answer(&run, Some(settled));
                     loader.state.layer.set(LayerState::Ready(loaded));
                     loader.state.tell(Problem::is_of_file, Vec::new());
                 }
@@ -86,7 +87,8 @@ impl Loader {
     /// Gives up the load under way and goes back to the source that is on screen.
     pub fn cancel(&self) {
         self.stop();
-        if let Some(settled) = self.settled.borrow().clone() {
+        let settled = self.loads.borrow().last().cloned();
+        if let Some(settled) = settled {
             self.state
                 .change(|scene| (scene.source, scene.projected) = settled);
         } else {
@@ -108,18 +110,27 @@ impl Loader {
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
         self.state.layer.set(LayerState::Failed { previous });
         self.state.summary.set(None);
-        if problem.is_of_calculator() {
+        if problem.is_of_compute_worker() {
             // It may have been said already.
-            self.state.tell(Problem::is_of_calculator, Vec::new());
+            self.state.tell(Problem::is_of_compute_worker, Vec::new());
         }
         self.state.tell(Problem::is_of_file, vec![problem]);
     }
 
-    fn stop(&self) {
-        self.run.set(self.run.get().wrapping_add(1));
+    /// Gives up the load under way. Returns the number of the next.
+    fn stop(&self) -> u32 {
+        let mut loads = self.loads.borrow_mut();
+        let run = loads.wanted().map_or(0, |run| run.wrapping_add(1));
+        let _ = loads.supersede(&run);
+        drop(loads);
         if let Some(abort) = self.abort.borrow_mut().take() {
             abort.abort();
         }
+        run
+    }
+
+    fn is_newest(&self, run: u32) -> bool {
+        self.loads.borrow().is_wanted(&run)
     }
 
     async fn minilm(&self, scene: &Scene, run: u32) -> Result<LoadedLayer, Problem> {
@@ -153,21 +164,21 @@ impl Loader {
         let mut named = minilm::whole(hidden, qk, vo);
         named.layer = scene.taken(named.layer);
         let loaded = loaded(named, &scene.source);
-        let ask = Ask::Layer {
+        let request = ComputeRequest::Layer {
             id: loaded.layer.id,
             scene: scene.to_fragment(),
         };
-        let (calculator, blobs) = (self.calculator.clone(), vec![x_bytes, qk_bytes, vo_bytes]);
+        let (compute, blobs) = (self.compute.clone(), vec![x_bytes, qk_bytes, vo_bytes]);
         spawn_local(async move {
-            // Questions about the layer come later and in order; a failure shows there.
-            let _ = calculator.ask_later(ask, blobs).await;
+            // Requests about the layer come later and in order; a failure shows there.
+            let _ = compute.ask_later(&request, blobs).await;
         });
         Ok(loaded)
     }
 
     /// Shows one head while the rest of its layer is on its way.
     fn preview(&self, shown: LoadedLayer, run: u32) {
-        if self.run.get() == run {
+        if self.is_newest(run) {
             self.state.layer.update(|state| {
                 if let LayerState::Loading { previous, .. } = state {
                     *previous = Some(shown);
@@ -183,30 +194,34 @@ impl Loader {
         run: u32,
     ) -> Result<LoadedLayer, Problem> {
         let id = fresh_id();
-        let ask = Ask::Layer {
+        let worker = |why: &dyn std::fmt::Display| Problem::Worker(why.to_string());
+        let request = ComputeRequest::Layer {
             id,
             scene: scene.to_fragment(),
         };
-        let (answer, blobs) = self.calculator.ask(ask, Vec::new()).await;
-        let tokens = match answer {
-            Answer::Tokens(tokens) => tokens,
-            Answer::Failed(why) => return Err(Problem::Worker(why)),
-            _ => return Err(Problem::Worker("unexpected answer".to_owned())),
+        let answer = self.compute.ask(&request, Vec::new()).await;
+        let (response, mut blobs) = answer.map_err(Problem::Worker)?;
+        let ComputeResponse::Synthetic { tokens, w_o } = response else {
+            return Err(worker(&ProtocolError::Malformed));
         };
+        let w_o = blobs.tensor(&w_o).map_err(|why| worker(&why))?;
         let seq_len = seq_len.max(1) as usize;
         let mut heads: [Arc<[f32]>; 3] = Default::default();
         let count = seq_len * synthetic::MODEL_DIM;
-        let goes_on = || self.run.get() == run;
+        let goes_on = || self.is_newest(run);
         for (which, tensor) in heads.iter_mut().enumerate() {
-            let first = which * count.div_ceil(PIECE);
-            let ask = |at| Ask::Piece { id, at: first + at };
-            let data = pieces(&self.calculator, count, ask, goes_on).await;
+            let first = which * count.div_ceil(CHUNK);
+            let request = |at| ComputeRequest::Chunk {
+                layer: id,
+                at: first + at,
+            };
+            let data = chunks(&self.compute, count, request, goes_on).await;
             if !goes_on() {
                 return Err(Problem::LoadCancelled);
             }
-            *tensor = data.ok_or_else(|| Problem::Worker("numbers are missing".to_owned()))?;
+            *tensor = data.ok_or_else(|| worker(&ProtocolError::MissingTensor))?;
         }
-        let layer = calc::synthetic_layer(id, seq_len, heads, &blobs).map_err(Problem::Worker)?;
+        let layer = synthetic_layer(id, seq_len, heads, w_o).map_err(Problem::Worker)?;
         Ok(LoadedLayer {
             layer: Arc::new(layer),
             tokens: tokens.into(),

@@ -5,10 +5,13 @@ pub mod address;
 pub mod app;
 pub mod axis;
 pub mod board;
-pub mod calc;
+pub mod chunks;
 pub mod clipboard;
+pub mod compute_client;
+pub mod compute_worker;
 pub mod controls;
 pub mod cost;
+pub mod cpu_worker;
 pub mod derived;
 pub mod driver;
 pub mod focus;
@@ -22,9 +25,7 @@ mod loader;
 pub mod long_lived;
 pub mod measure;
 pub mod output;
-pub mod painter;
 pub mod paper;
-pub mod pieces;
 pub mod pointer;
 pub mod problem;
 pub mod problems;
@@ -46,12 +47,9 @@ use js_sys::{Function, Reflect};
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// Starts the page, or the worker when there is no window.
+/// Starts the page.
 pub fn start() {
     std::panic::set_hook(Box::new(panicked));
-    if worker::serve() {
-        return;
-    }
     let (scene, problems) = address::read();
     let state = state::AppState::new(scene, embedded());
     state.problems.set(problems);
@@ -59,7 +57,7 @@ pub fn start() {
 }
 
 /// A bug: the instance answers no more, which must not go unseen. What is to be said and done then is
-/// `www/boot.js`, which depends on nothing here. In a worker there is none, and the page goes on.
+/// `www/boot.js`, which depends on nothing here.
 fn panicked(info: &std::panic::PanicHookInfo<'_>) {
     console_error_panic_hook::hook(info);
     let stopped = Reflect::get(&js_sys::global(), &"attnscopeStopped".into());

@@ -30,7 +30,7 @@ pub enum Problem {
     LayerLimits(Vec<(Warning, String)>),
     /// The link was made by a newer version of the page: the version that it claims.
     LinkNewer(String),
-    /// The calculator's worker stops again and again: ranks and sentences are missing.
+    /// The compute worker stops again and again: ranks and sentences are missing.
     Worker(String),
     /// Copying to the clipboard was refused; the text to copy by hand.
     Clipboard(String),
@@ -45,14 +45,14 @@ impl Problem {
         )
     }
 
-    /// Whether it is about the calculator.
-    pub fn is_of_calculator(&self) -> bool {
+    /// Whether it is about the compute worker.
+    pub fn is_of_compute_worker(&self) -> bool {
         matches!(self, Self::Worker(_))
     }
 
     /// Whether the reader can ask for the same once more.
     pub fn can_be_retried(&self) -> bool {
         let no_engine = matches!(self, Self::Engine(EngineError::NoCpu(_)));
-        self.is_of_file() || self.is_of_calculator() || no_engine
+        self.is_of_file() || self.is_of_compute_worker() || no_engine
     }
 }

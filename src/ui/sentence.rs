@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::ui::calc::MAX_SUMMARY_LEN;
 use crate::ui::controls::rank::energy_kept;
 use crate::ui::derived::Derived;
 use crate::ui::driver;
@@ -10,6 +9,7 @@ use crate::ui::reach::Reach;
 use crate::ui::rich_text::rich;
 use crate::ui::state::AppState;
 use attnscope_text::sentence::{self, Facts, Said};
+use attnscope_worker::compute_protocol::MAX_SUMMARY_LEN;
 
 /// The sentence on screen, for the page and for whoever asks from outside; empty until there are
 /// numbers to make it from.

@@ -1,7 +1,7 @@
-//! The worker: the same module, started a second time off the main thread, in which
-//! [`Calculator`] answers. The CPU engine has one of its own. A worker that stops is started again
-//! with what it held. Where no worker can be had (an old browser, a strict host page) the calculator
-//! answers on the main thread, slower but with the same numbers.
+//! The page's side of a worker: it starts it, numbers the requests, and starts it again when it stops,
+//! with what it held. Each worker is a module of its own, which nothing fetches before it is needed.
+//! Where no worker can be had (an old browser, a strict host page) the compute worker's module runs on
+//! the main thread, slower but with the same numbers.
 
 mod message;
 
@@ -14,39 +14,85 @@ use futures_channel::oneshot;
 use js_sys::{Array, Function, Promise, Reflect};
 use leptos::prelude::{set_timeout, window};
 use leptos::task::spawn_local;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::Worker;
-use web_sys::{Blob as JsBlob, BlobPropertyBag, MessageEvent, Url};
+use web_sys::{
+    Blob as JsBlob, BlobPropertyBag, MessageChannel, MessageEvent, MessagePort, Url, Worker,
+    WorkerOptions,
+};
 
-use self::message::{post, read};
-use super::calc::{Answer, Ask, Blob, Calculator, KEPT_LAYERS};
+use self::message::{PORT, post, read};
 use crate::build_files;
 use attnscope_engine::recovery::Restarts;
+use attnscope_worker::Blob;
+use attnscope_worker::blobs::BlobReader;
+use attnscope_worker::codec::{decode, encode};
+use attnscope_worker::compute_protocol::KEPT_LAYERS;
 
-pub use self::message::{answer_with, serve};
+pub use self::message::answer_with;
 
 /// A worker says at once that it has begun, before it fetches anything.
 const BEGIN: Duration = Duration::from_secs(10);
 
-type Reply = (Answer, Vec<Blob>);
+/// The bytes of a response and its blobs, or why there is none.
+type Reply = Result<(Vec<u8>, Vec<Blob>), String>;
 
-/// The page's side of the calculator.
+/// What becomes of a request when the worker stops.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Resend {
+    /// Whoever asked hears that there is no answer.
+    Never,
+    /// The next worker is asked, if there is no answer yet.
+    IfOpen,
+    /// The next worker is asked in any case: this request made the worker what it is. Of these the
+    /// last [`KEPT_LAYERS`] are kept.
+    State,
+}
+
+/// A worker from outside; clones are the same worker.
 #[derive(Clone, Default)]
-pub struct Client {
+pub struct WorkerClient {
     inner: Rc<RefCell<Inner>>,
+}
+
+/// The page's workers.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Compute,
+    Cpu,
+}
+
+impl Kind {
+    /// Its name in the browser's tools.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Cpu => "cpu",
+        }
+    }
+
+    /// Its script, as the build calls it.
+    fn script(self) -> &'static str {
+        match self {
+            Self::Compute => "compute.js",
+            Self::Cpu => "cpu.js",
+        }
+    }
 }
 
 #[derive(Default)]
 struct Inner {
-    /// The module that answers in the worker: "" is this one.
-    module: &'static str,
+    /// Which worker it is.
+    kind: Kind,
     state: State,
     next: u32,
     open: Vec<Open>,
-    /// Layers that the calculator keeps, for the one that comes after it.
-    held: VecDeque<Question>,
+    /// What the worker that comes after this one must be told first.
+    held: VecDeque<Request>,
     /// Workers that have stopped: what one of them still tells is let go.
     gone: u32,
     restarts: Restarts,
@@ -62,11 +108,11 @@ struct Inner {
     stopped: Option<Rc<dyn Fn()>>,
 }
 
-/// A question that has its number.
+/// A request that has its number.
 #[derive(Clone)]
-struct Question {
+struct Request {
     number: u32,
-    ask: Ask,
+    message: Rc<[u8]>,
     blobs: Vec<Rc<Blob>>,
 }
 
@@ -74,22 +120,20 @@ struct Question {
 struct Open {
     number: u32,
     sender: oneshot::Sender<Reply>,
-    /// What is asked again of the next worker, when this one stops.
-    again: Option<Question>,
+    /// What the next worker is asked, when this one stops.
+    again: Option<Request>,
 }
 
 enum State {
-    /// Not started: what can wait waits until [`Client::release`] or until something cannot.
-    Idle(VecDeque<Question>),
+    /// Not started: requests wait for [`WorkerClient::release`].
+    Idle(VecDeque<Request>),
     /// Started, not yet answering: what was asked waits.
     Starting {
         worker: Handle,
-        waiting: VecDeque<Question>,
+        waiting: VecDeque<Request>,
     },
     /// Answering.
     Running(Handle),
-    /// No worker to be had: the calculator is here.
-    Here(Box<Calculator>),
     /// It has stopped too often, and why it did the last time.
     GivenUp(String),
 }
@@ -100,18 +144,25 @@ impl Default for State {
     }
 }
 
+/// What answers: a worker, or a module on this thread behind a port.
 struct Handle {
-    worker: Worker,
+    /// A worker posts and hears messages as a port does.
+    port: MessagePort,
+    worker: Option<Worker>,
     _heard: Closure<dyn FnMut(MessageEvent)>,
-    _failed: Closure<dyn FnMut(web_sys::Event)>,
+    _failed: Option<Closure<dyn FnMut(web_sys::Event)>>,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.worker.set_onmessage(None);
-        self.worker.set_onerror(None);
-        self.worker.set_onmessageerror(None);
-        self.worker.terminate();
+        self.port.set_onmessage(None);
+        if let Some(worker) = &self.worker {
+            worker.set_onerror(None);
+            worker.set_onmessageerror(None);
+            worker.terminate();
+        } else {
+            self.port.close();
+        }
     }
 }
 
@@ -122,35 +173,34 @@ impl Inner {
         Some(self.open.swap_remove(at).sender)
     }
 
-    /// What the next worker is asked: the layers, then what has no answer yet, in its order.
-    fn left(&self) -> VecDeque<Question> {
+    /// What the next worker is asked: what it must know, then what has no answer yet, in its order.
+    fn left(&self) -> VecDeque<Request> {
         let mut left = self.held.clone();
         let mut open: Vec<_> = (self.open.iter())
             .filter_map(|open| open.again.clone())
-            .filter(|question| !matches!(question.ask, Ask::Layer { .. }))
             .collect();
-        open.sort_by_key(|question| question.number);
+        open.sort_by_key(|request| request.number);
         left.extend(open);
         left
     }
 }
 
-impl Client {
-    /// The page's side of the calculator; `told` hears why it is not started any more.
-    pub fn of_calculator(told: impl Fn(String) + 'static) -> Self {
+impl WorkerClient {
+    /// The compute worker; `told` hears why it is not started any more.
+    pub fn of_compute(told: impl Fn(String) + 'static) -> Self {
         let client = Self::default();
         client.inner.borrow_mut().told = Some(Rc::new(told));
         client
     }
 
-    /// The page's side of the CPU engine, which is a module of its own.
-    pub fn of_painter() -> Self {
+    /// The CPU engine's worker, which is a module of its own.
+    pub fn of_cpu() -> Self {
         let client = Self::default();
-        client.inner.borrow_mut().module = "cpu";
+        client.inner.borrow_mut().kind = Kind::Cpu;
         client
     }
 
-    /// `act` runs when the worker has stopped and the next question starts another.
+    /// `act` runs when the worker has stopped and the next request starts another.
     pub fn on_stop(&self, act: impl Fn() + 'static) {
         self.inner.borrow_mut().stopped = Some(Rc::new(act));
     }
@@ -165,43 +215,47 @@ impl Client {
         matches!(self.inner.borrow().state, State::GivenUp(_))
     }
 
-    /// Asks the calculator; the answer comes whenever it is there.
-    pub async fn ask(&self, ask: Ask, blobs: Vec<Rc<Blob>>) -> Reply {
-        self.release();
-        self.ask_later(ask, blobs).await
+    /// Asks; the response comes whenever it is there. Before [`WorkerClient::release`] it waits.
+    ///
+    /// # Errors
+    /// In words, when there will be no response, or one that is not understood.
+    pub async fn ask<T: DeserializeOwned>(
+        &self,
+        request: &impl Serialize,
+        blobs: Vec<Rc<Blob>>,
+        resend: Resend,
+    ) -> Result<(T, BlobReader), String> {
+        let (message, blobs) = self.send(encode(request).into(), blobs, resend).await?;
+        let response = decode(&message).map_err(|why| why.to_string())?;
+        Ok((response, BlobReader::new(blobs)))
     }
 
-    /// The same, but before the first picture is there the question waits: starting the worker
-    /// takes time that the picture needs.
-    pub async fn ask_later(&self, ask: Ask, blobs: Vec<Rc<Blob>>) -> Reply {
+    async fn send(&self, message: Rc<[u8]>, blobs: Vec<Rc<Blob>>, resend: Resend) -> Reply {
         let (sender, receiver) = oneshot::channel();
-        let question = {
+        let request = {
             let mut inner = self.inner.borrow_mut();
             inner.next = inner.next.wrapping_add(1);
-            let question = Question {
+            let request = Request {
                 number: inner.next,
-                ask,
+                message,
                 blobs,
             };
-            // The CPU engine's page knows itself what to send again.
-            let again = inner.module.is_empty().then(|| question.clone());
-            if let (Some(question), Ask::Layer { .. }) = (&again, &question.ask) {
-                inner.held.push_back(question.clone());
+            if resend == Resend::State {
+                inner.held.push_back(request.clone());
                 if inner.held.len() > KEPT_LAYERS {
                     inner.held.pop_front();
                 }
             }
             inner.open.push(Open {
-                number: question.number,
+                number: request.number,
                 sender,
-                again,
+                again: (resend == Resend::IfOpen).then(|| request.clone()),
             });
-            question
+            request
         };
-        self.deliver(question);
-        receiver
-            .await
-            .unwrap_or((Answer::Failed("the worker is gone".into()), Vec::new()))
+        self.deliver(request);
+        let gone = |_| Err("the worker is gone".to_owned());
+        receiver.await.unwrap_or_else(gone)
     }
 
     /// Starts the worker, if that has not happened yet.
@@ -236,8 +290,8 @@ impl Client {
         drop(ended);
     }
 
-    /// Starts a worker that will be asked these questions.
-    fn begin(&self, waiting: VecDeque<Question>) {
+    /// Starts a worker that will be sent these requests.
+    fn begin(&self, waiting: VecDeque<Request>) {
         match self.start() {
             Ok(worker) => {
                 let mut inner = self.inner.borrow_mut();
@@ -255,57 +309,74 @@ impl Client {
         }
     }
 
-    fn deliver(&self, question: Question) {
+    fn deliver(&self, request: Request) {
         let mut inner = self.inner.borrow_mut();
         match &mut inner.state {
-            State::Idle(waiting) | State::Starting { waiting, .. } => waiting.push_back(question),
+            State::Idle(waiting) | State::Starting { waiting, .. } => waiting.push_back(request),
             State::Running(handle) => {
-                let Question { number, ask, blobs } = question;
-                let send = |m: &_, t: &_| handle.worker.post_message_with_transfer(m, t);
-                if post(send, number, &ask.to_text(), &blobs).is_err() {
+                let number = request.number;
+                if post(&handle.port, number, &request.message, &request.blobs).is_err() {
                     inner.take(number);
                 }
             }
-            State::Here(_) => {
-                drop(inner);
-                self.answer_here(question);
-            }
             State::GivenUp(why) => {
                 let why = why.clone();
-                if let Some(sender) = inner.take(question.number) {
+                if let Some(sender) = inner.take(request.number) {
                     // A receiver that is gone has no use for the answer.
-                    let _ = sender.send((Answer::Failed(why), Vec::new()));
+                    let _ = sender.send(Err(why));
                 }
             }
         }
     }
 
-    /// Answers on this thread, after the event at hand.
-    fn answer_here(&self, question: Question) {
-        let client = self.clone();
-        spawn_local(async move {
-            let mut inner = client.inner.borrow_mut();
-            let State::Here(calculator) = &mut inner.state else {
-                return;
-            };
-            let reply = calculator.answer(&question.ask, &question.blobs);
-            if let Some(sender) = inner.take(question.number) {
-                // A receiver that is gone has no use for the answer.
-                let _ = sender.send(reply);
-            }
-        });
-    }
-
-    /// The calculator can be here; the CPU engine's module is not.
-    fn without_worker(&self, waiting: VecDeque<Question>, why: String) {
-        if self.inner.borrow().module.is_empty() {
-            self.inner.borrow_mut().state = State::Here(Box::default());
-            for question in waiting {
-                self.deliver(question);
-            }
+    /// The compute worker's module can run on this thread; the CPU engine would stop the page.
+    fn without_worker(&self, waiting: VecDeque<Request>, why: String) {
+        let started = match self.inner.borrow().kind {
+            Kind::Compute => self.start_here().ok(),
+            Kind::Cpu => None,
+        };
+        if let Some(worker) = started {
+            self.inner.borrow_mut().state = State::Starting { worker, waiting };
         } else {
             self.give_up(why);
         }
+    }
+
+    /// Starts the module on this thread; its requests and responses go through a port.
+    fn start_here(&self) -> Result<Handle, JsValue> {
+        let global = js_sys::global();
+        let channel = MessageChannel::new()?;
+        Reflect::set(&global, &PORT.into(), &channel.port2())?;
+        let (kind, serial) = (self.inner.borrow().kind, self.gone());
+        let import: Function = Reflect::get(&global, &"attnscopeImport".into())?.dyn_into()?;
+        let glue = import.call1(
+            &JsValue::UNDEFINED,
+            &build_files::address(kind.script())?.into(),
+        )?;
+        let glue: Promise = glue.dyn_into()?;
+        let port = channel.port1();
+        let client = self.clone();
+        let heard = Closure::new(move |event: MessageEvent| client.hear(&event, "", serial));
+        port.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+        let client = self.clone();
+        spawn_local(async move {
+            let started = async {
+                let glue = JsFuture::from(glue).await?;
+                let start: Function = Reflect::get(&glue, &"default".into())?.dyn_into()?;
+                JsFuture::from(start.call0(&JsValue::UNDEFINED)?.dyn_into::<Promise>()?).await
+            };
+            if let Err(why) = started.await
+                && client.gone() == serial
+            {
+                client.give_up(why_of(message_of(&why)));
+            }
+        });
+        Ok(Handle {
+            port,
+            worker: None,
+            _heard: heard,
+            _failed: None,
+        })
     }
 
     fn give_up(&self, why: String) {
@@ -315,7 +386,7 @@ impl Client {
         drop(inner);
         for open in open {
             // A receiver that is gone has no use for the answer.
-            let _ = open.sender.send((Answer::Failed(why.clone()), Vec::new()));
+            let _ = open.sender.send(Err(why.clone()));
         }
         if let Some(told) = told {
             told(why);
@@ -323,24 +394,14 @@ impl Client {
     }
 
     fn start(&self) -> Result<Handle, JsValue> {
-        let name = self.inner.borrow().module;
-        // Another module fetches itself.
-        let (glue, module) = if name.is_empty() {
-            let module = Reflect::get(&js_sys::global(), &"attnscopeModule".into())?;
-            if module.is_undefined() {
-                return Err("the module was not handed over".into());
-            }
-            ("attnscope", module)
-        } else {
-            (name, JsValue::UNDEFINED)
-        };
-        let glue = build_files::address(&format!("{glue}.js"))?;
+        let kind = self.inner.borrow().kind;
+        let glue = build_files::address(kind.script())?;
         // A blob, because in a sandboxed frame no script of any address is of the same origin; a
         // classic worker with import(), because there Chromium fails module workers from blobs. A
         // failed import is thrown again where the page hears of it. Of a worker that is ended from
         // outside no event tells: its lock does, where there are locks.
         let script = format!(
-            "onmessage = (e) => {{ onmessage = null; postMessage('begun'); navigator.locks?.request(location.href, () => {{ postMessage('held'); return new Promise(() => {{}}); }}).catch(() => {{}}); import({}).then((glue) => glue.default({{ module_or_path: e.data }})).catch((e) => setTimeout(() => {{ throw e; }})); }};",
+            "onmessage = () => {{ onmessage = null; postMessage('begun'); navigator.locks?.request(location.href, () => {{ postMessage('held'); return new Promise(() => {{}}); }}).catch(() => {{}}); import({}).then((glue) => glue.default()).catch((e) => setTimeout(() => {{ throw e; }})); }};",
             js_sys::JSON::stringify(&glue.into())?
         );
         let options = BlobPropertyBag::new();
@@ -348,7 +409,9 @@ impl Client {
         let blob =
             JsBlob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &options)?;
         let address = Url::create_object_url_with_blob(&blob)?;
-        let worker = Worker::new(&address)?;
+        let options = WorkerOptions::new();
+        options.set_name(kind.name());
+        let worker = Worker::new_with_options(&address, &options)?;
         let (client, serial) = (self.clone(), self.gone());
         let heard = Closure::new(move |event: MessageEvent| {
             client.hear(&event, &address, serial);
@@ -360,11 +423,12 @@ impl Client {
         });
         worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
         worker.set_onmessageerror(Some(failed.as_ref().unchecked_ref()));
-        worker.post_message(&module)?;
+        worker.post_message(&"begin".into())?;
         Ok(Handle {
-            worker,
+            port: worker.clone().unchecked_into(),
+            worker: Some(worker),
             _heard: heard,
-            _failed: failed,
+            _failed: Some(failed),
         })
     }
 
@@ -378,10 +442,9 @@ impl Client {
             }
             return;
         };
-        let answer = Answer::from_text(&message)
-            .unwrap_or_else(|| Answer::Failed("not understood".to_owned()));
         if let Some(sender) = self.inner.borrow_mut().take(number) {
-            let _ = sender.send((answer, blobs));
+            // A receiver that is gone has no use for the answer.
+            let _ = sender.send(Ok((message, blobs)));
         }
     }
 
@@ -392,8 +455,8 @@ impl Client {
         if let State::Starting { worker, waiting } = std::mem::take(&mut inner.state) {
             inner.state = State::Running(worker);
             drop(inner);
-            for question in waiting {
-                self.deliver(question);
+            for request in waiting {
+                self.deliver(request);
             }
         }
     }
@@ -426,9 +489,12 @@ impl Client {
         inner.gone += 1;
         let ran = now() - inner.since;
         let again = inner.restarts.stopped(ran);
-        let (old, calculates) = (std::mem::take(&mut inner.state), inner.module.is_empty());
+        let (old, computes) = (
+            std::mem::take(&mut inner.state),
+            inner.kind == Kind::Compute,
+        );
         let (left, has_run) = (inner.left(), inner.has_run);
-        let lost = if again && !calculates {
+        let lost = if again && !computes {
             std::mem::take(&mut inner.open)
         } else {
             Vec::new()
@@ -436,9 +502,9 @@ impl Client {
         drop(inner);
         drop(old);
         let why = why_of(why);
-        match (again, calculates) {
+        match (again, computes) {
             (true, true) => self.begin(left),
-            // It is started by the next question.
+            // It is started by the next request.
             (true, false) => {
                 drop(lost);
                 let stopped = self.inner.borrow().stopped.clone();

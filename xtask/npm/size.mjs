@@ -28,7 +28,7 @@ for (const path of walk(dist)) {
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
     },
   }).length;
-  const apart = /^(check|cpu)/.test(relative(dist, path));
+  const apart = /^(check|compute|cpu)/.test(relative(dist, path));
   if (!apart) total += small;
   console.log(`  ${relative(dist, path).padEnd(28)} ${String(bytes.length).padStart(9)} B ${String(small).padStart(8)} B brotli${apart ? ' (apart)' : ''}`);
 }

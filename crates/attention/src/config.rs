@@ -44,7 +44,7 @@ pub enum Empty {
 }
 
 /// Everything of SPEC 1–4 that is a number or a choice rather than a tensor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// Which keys a query may see, before the optional boolean mask of the layer.
     pub visibility: Visibility,

@@ -12,5 +12,4 @@ pub mod output;
 pub mod project;
 pub mod reference;
 pub mod summary;
-mod summary_numbers;
 pub mod visibility;

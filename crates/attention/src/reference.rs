@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::config::Config;
-use super::layer::{Biases, Layer, ScoreBias};
+use super::layer::{Biases, Layer, PositionBias, ScoreBias};
 use super::low_rank::{LowRankError, factor_score};
 use super::project::{Projected, add_bias, doubles, position_bias, project};
 
@@ -23,6 +23,8 @@ pub enum ReferenceError {
     NoValues,
     /// The low-rank factors could not be had.
     LowRank(LowRankError),
+    /// The score rank is set, and no factors were given.
+    NoFactors,
 }
 
 impl fmt::Display for ReferenceError {
@@ -31,6 +33,7 @@ impl fmt::Display for ReferenceError {
             Self::NoHead(head) => write!(f, "there is no head {head}"),
             Self::NoValues => f.write_str("the values of this layer are not there yet"),
             Self::LowRank(why) => why.fmt(f),
+            Self::NoFactors => f.write_str("the low-rank factors of this head are not there yet"),
         }
     }
 }
@@ -40,6 +43,44 @@ impl std::error::Error for ReferenceError {}
 impl From<LowRankError> for ReferenceError {
     fn from(why: LowRankError) -> Self {
         Self::LowRank(why)
+    }
+}
+
+/// q̃ and k̃ of one head in f64 (SPEC 1, score rank): the first ρ columns are those of rank ρ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadFactors {
+    /// q̃ `[L, n]`, row-major.
+    pub q: Vec<f64>,
+    /// k̃ `[L, n]`, row-major.
+    pub k: Vec<f64>,
+    /// n = min(L, d_h).
+    pub width: usize,
+}
+
+impl HeadFactors {
+    /// Takes q k'ᵀ of head `head` apart, k' = k + P_K.
+    ///
+    /// # Errors
+    /// When the factors cannot be had.
+    pub fn new(
+        projected: &Projected,
+        p_k: Option<&PositionBias>,
+        head: usize,
+        head_dim: usize,
+    ) -> Result<Self, LowRankError> {
+        let p_k = position_bias(p_k, head);
+        let k = add_bias(projected.k.clone(), p_k.as_deref());
+        Self::of(&projected.q, &k, head_dim)
+    }
+
+    fn of(q: &[f64], k: &[f64], head_dim: usize) -> Result<Self, LowRankError> {
+        let factors = factor_score(q, k, head_dim)?;
+        Ok(Self {
+            width: factors.sigma.len(),
+            // Column-major [n, L] is row-major [L, n].
+            q: factors.left.transpose().iter().copied().collect(),
+            k: factors.right.iter().copied().collect(),
+        })
     }
 }
 
@@ -107,6 +148,39 @@ impl Head {
         biases: &Biases,
         head: usize,
     ) -> Result<Self, ReferenceError> {
+        let mut made = Self::without_score(layer, projected, config, biases, head)?;
+        made.make_score()?;
+        Ok(made)
+    }
+
+    /// As [`Head::from_projected`], with the factors of q k'ᵀ given: nothing is taken apart here, so
+    /// whoever calls this alone links no SVD.
+    ///
+    /// # Errors
+    /// When there is no such head, or the score rank is set and `factors` is `None`.
+    pub fn from_factors(
+        layer: &Layer,
+        projected: &Projected,
+        factors: Option<&HeadFactors>,
+        config: &Config,
+        biases: &Biases,
+        head: usize,
+    ) -> Result<Self, ReferenceError> {
+        let mut made = Self::without_score(layer, projected, config, biases, head)?;
+        match config.score_rank {
+            Some(rank) => made.truncate(factors.ok_or(ReferenceError::NoFactors)?, rank),
+            None => made.use_full_score(),
+        }
+        Ok(made)
+    }
+
+    fn without_score(
+        layer: &Layer,
+        projected: &Projected,
+        config: &Config,
+        biases: &Biases,
+        head: usize,
+    ) -> Result<Self, ReferenceError> {
         if head >= layer.heads {
             return Err(ReferenceError::NoHead(head));
         }
@@ -122,7 +196,7 @@ impl Head {
             _ => Auxiliary::None,
         };
         let v = projected.v.clone().map(|v| add_bias(v, p_v.as_deref()));
-        let mut made = Self {
+        Ok(Self {
             seq_len: layer.seq_len,
             head_dim: layer.head_dim,
             config: config.clone(),
@@ -135,25 +209,32 @@ impl Head {
             width: 0,
             v,
             s,
-        };
-        made.make_score()?;
-        Ok(made)
+        })
     }
 
     /// Sets what the score multiplies from q, k, P_K and the score rank.
     fn make_score(&mut self) -> Result<(), ReferenceError> {
-        let k = add_bias(self.k.clone(), self.p_k.as_deref());
+        self.use_full_score();
         if let Some(rank) = self.config.score_rank {
-            let factors = factor_score(&self.q, &k, self.head_dim)?;
-            self.width = (rank as usize).min(factors.sigma.len());
-            let q = factors.left.columns(0, self.width).transpose();
-            let k = factors.right.rows(0, self.width);
-            (self.score_q, self.score_k) =
-                (q.iter().copied().collect(), k.iter().copied().collect());
-        } else {
-            (self.score_q, self.score_k, self.width) = (self.q.clone(), k, self.head_dim);
+            let factors = HeadFactors::of(&self.score_q, &self.score_k, self.head_dim)?;
+            self.truncate(&factors, rank);
         }
         Ok(())
+    }
+
+    fn use_full_score(&mut self) {
+        self.score_q.clone_from(&self.q);
+        self.score_k = add_bias(self.k.clone(), self.p_k.as_deref());
+        self.width = self.head_dim;
+    }
+
+    fn truncate(&mut self, factors: &HeadFactors, rank: u32) {
+        self.width = (rank as usize).min(factors.width);
+        let first = |numbers: &[f64]| {
+            let rows = numbers.chunks_exact(factors.width.max(1));
+            rows.flat_map(|row| &row[..self.width]).copied().collect()
+        };
+        (self.score_q, self.score_k) = (first(&factors.q), first(&factors.k));
     }
 
     /// The same head without P_K and s; `None` when it has neither (or its reading does not use

@@ -3,8 +3,10 @@
 use std::iter::{Chain, StepBy};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// The visibility rule of SPEC 2 without the boolean mask, which is a tensor of the layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visibility {
     /// No key after the query (`j ≤ i`).
     pub causal: bool,

@@ -30,13 +30,6 @@ pub(super) struct Shown {
     cache: CacheState,
 }
 
-/// Sizes in pixels of the three pictures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Targets {
-    /// Width and height by [`Slot`]; zero is not drawn.
-    pub sizes: [(u32, u32); 3],
-}
-
 /// The engine. It does nothing by itself: each [`Engine::idle`] does one piece.
 pub struct CpuEngine {
     capabilities: Capabilities,

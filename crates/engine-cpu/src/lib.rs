@@ -3,8 +3,7 @@
 //!
 //! [`engine`] keeps the last Frame and what is left to do, [`rows`] makes weights four rows at a
 //! time, [`maps`] and [`texels`] put cells together, [`outputs`] goes on from the weights, [`paint`]
-//! colours texels, [`wire`] carries Frames to where the engine runs. It knows no thread and no page,
-//! and stores no `[L, L]` matrix either.
+//! colours texels. It knows no thread and no page, and stores no `[L, L]` matrix either.
 
 pub mod draw;
 pub mod engine;
@@ -17,9 +16,5 @@ pub mod pixels;
 pub mod rows;
 pub mod texels;
 pub mod tile;
-pub mod travel;
-mod travel_layer;
-mod travel_views;
-pub mod wire;
 
 pub use engine::CpuEngine;

@@ -21,6 +21,7 @@ use attnscope_attention::config::Config;
 use attnscope_attention::layer::{Biases, Layer, Output, PositionBias, Tensor};
 pub use attnscope_attention::low_rank::{OutFactors, ScoreFactors};
 use attnscope_scene::{ColorScale, Quantity, Rect};
+use serde::{Deserialize, Serialize};
 
 use self::passes::Pass;
 
@@ -95,7 +96,7 @@ fn acts(bias: Option<&PositionBias>) -> bool {
 }
 
 /// How cells are put together when a texel covers more than one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u32)]
 pub enum Pool {
     /// The largest by magnitude, with its sign.
@@ -106,7 +107,7 @@ pub enum Pool {
 }
 
 /// The large map: a rectangle of one head at screen resolution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MapView {
     /// Which head of the layer.
     pub head: u32,
@@ -132,7 +133,7 @@ impl MapView {
 }
 
 /// Small maps of all heads, side by side on one canvas, each the whole `[L, L]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StripView {
     /// Weights or score.
     pub quantity: Quantity,
@@ -147,7 +148,7 @@ pub struct StripView {
 }
 
 /// Y of the low-rank W_O and its full-rank twin, `[L, d]` each, drawn one above the other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputView {
     /// Texel rows of each, at most L.
     pub texel_rows: u32,
@@ -181,7 +182,7 @@ impl Slot {
 }
 
 /// A colour table and what marks need.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Colors {
     /// Which table.
     pub table: ColorTable,
@@ -195,7 +196,7 @@ pub struct Colors {
 }
 
 /// Colour tables, all from published data; drawn as 256 steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u32)]
 pub enum ColorTable {
     /// Sequential, for weights, readable with any colour vision.
@@ -223,7 +224,7 @@ pub struct Capabilities {
 }
 
 /// Numbers of the picture, read after it was drawn and never on the way to the screen.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FrameReport {
     /// Sequence number of the frame these numbers belong to.
     pub frame: u64,

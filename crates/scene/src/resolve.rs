@@ -8,9 +8,10 @@ use attnscope_attention::bias;
 use attnscope_attention::config::{Config, Reading};
 use attnscope_attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
 use attnscope_attention::visibility::Visibility;
+use serde::{Deserialize, Serialize};
 
 /// The sizes of a layer (SPEC "Sizes and symbols").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sizes {
     /// H.
     pub heads: usize,

@@ -4,9 +4,10 @@
 use super::resolve::{self, Sizes};
 use super::{Bias, BiasShape, Cjar};
 use attnscope_attention::layer::Tensor;
+use serde::{Deserialize, Serialize};
 
 /// A bias whose numbers are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// P_K, `[H, 1 or L, d_h]`.
     PK,
@@ -26,22 +27,8 @@ pub enum UnitKey {
 }
 
 impl Unit {
-    /// Every unit, in the order of [`Unit::name`]s that do not change.
+    /// Every unit.
     pub const ALL: [Self; 3] = [Self::PK, Self::PV, Self::S];
-
-    /// Its name where it travels as text.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PK => "pk",
-            Self::PV => "pv",
-            Self::S => "s",
-        }
-    }
-
-    /// The unit of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.name() == name)
-    }
 
     fn position(self, cjar: &Cjar) -> Option<&Bias> {
         match self {
@@ -84,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_shapes_are_those_of_what_is_made() {
+    fn shapes_are_those_of_what_is_made() {
         let sizes = Sizes {
             heads: 2,
             seq_len: 5,
@@ -95,12 +82,10 @@ mod tests {
             cjar.p_k.per_position = per_position;
             cjar.p_v.per_position = per_position;
             for unit in Unit::ALL {
-                assert_eq!(Unit::named(unit.name()), Some(unit));
                 let shape = unit.shape(&cjar, sizes).map(Vec::from);
                 assert_eq!(shape, Some(unit.make(&cjar, sizes).shape));
             }
         }
-        assert_eq!(Unit::named("q"), None);
     }
 
     #[test]

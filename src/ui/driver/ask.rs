@@ -32,15 +32,15 @@ pub fn cancel_load() {
 
 /// Asks once more for what this problem is about.
 pub fn retry(problem: &Problem) {
-    if problem.is_of_calculator() {
+    if problem.is_of_compute_worker() {
         let found = with(|driver| {
             driver.facts.ask_again();
             driver.assembler.ask_again();
-            (driver.state, driver.assembler.calculator().clone())
+            (driver.state, driver.assembler.compute().clone())
         });
-        if let Some((state, calculator)) = found {
-            state.tell(Problem::is_of_calculator, Vec::new());
-            calculator.restart();
+        if let Some((state, compute)) = found {
+            state.tell(Problem::is_of_compute_worker, Vec::new());
+            compute.restart();
             changed();
             with(|driver| driver.facts.cell());
         }

@@ -10,45 +10,31 @@ use super::canvases::{CanvasSlot, Canvases};
 use super::views::{colors, map_view, strip_view};
 use crate::layout::extent::output_texels;
 use crate::layout::strip::StripGrid;
-use crate::ui::calc::{self, Answer, Ask, Blob};
+use crate::ui::compute_client::ComputeClient;
 use crate::ui::state::LoadedLayer;
-use crate::ui::worker::Client;
 use attnscope_attention::config::Config;
 use attnscope_attention::layer::{Layer, Output, fresh_id};
 use attnscope_data::minilm;
 use attnscope_engine::{ColorTable, Frame, OutFactors, OutputView, ScoreFactors};
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::{Bias, Scene};
-
-/// Something that the calculator makes: there for one key, asked for another.
-struct Made<K, V> {
-    there: Option<(K, V)>,
-    asked: Option<K>,
-}
-
-impl<K, V> Default for Made<K, V> {
-    fn default() -> Self {
-        Self {
-            there: None,
-            asked: None,
-        }
-    }
-}
+use attnscope_worker::Latest;
+use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 
 /// Makes Frames.
 pub struct Assembler {
-    calculator: Client,
+    compute: ComputeClient,
     biases: KeptBiases,
-    out: Later<Made<u64, Arc<OutFactors>>>,
-    score: Later<Made<(u64, Bias), Arc<ScoreFactors>>>,
+    out: Later<Latest<u64, Arc<OutFactors>>>,
+    score: Later<Latest<(u64, Bias), Arc<ScoreFactors>>>,
     told_sigma: Option<u64>,
 }
 
 impl Assembler {
-    /// An assembler that asks `calculator`.
-    pub fn new(calculator: Client, biases: KeptBiases) -> Self {
+    /// An assembler that asks `compute`.
+    pub fn new(compute: ComputeClient, biases: KeptBiases) -> Self {
         Self {
-            calculator,
+            compute,
             biases,
             out: Later::default(),
             score: Later::default(),
@@ -57,18 +43,19 @@ impl Assembler {
     }
 
     /// Whom it asks.
-    pub fn calculator(&self) -> &Client {
-        &self.calculator
+    pub fn compute(&self) -> &ComputeClient {
+        &self.compute
     }
 
     /// What was asked for and did not come is asked for once more.
     pub fn ask_again(&self) {
-        self.out.borrow_mut().asked = None;
+        self.out.borrow_mut().retry();
+        self.score.borrow_mut().retry();
     }
 
     /// Whether something is on its way without which there is no Frame.
     pub fn waits(&self) -> bool {
-        self.biases.waits() || self.score.borrow().asked.is_some()
+        self.biases.waits() || self.score.borrow().waits()
     }
 
     /// The Frame of `scene`, or `None` while something that it needs is on its way.
@@ -114,9 +101,9 @@ impl Assembler {
     /// σ of W_O, once after it has become known.
     pub fn take_sigma(&mut self) -> Option<Arc<[f32]>> {
         let out = self.out.borrow();
-        let (id, factors) = out.there.as_ref()?;
-        (self.told_sigma != Some(*id)).then(|| {
-            self.told_sigma = Some(*id);
+        let factors = out.last()?;
+        (self.told_sigma != Some(factors.id)).then(|| {
+            self.told_sigma = Some(factors.id);
             factors.sigma.clone()
         })
     }
@@ -132,13 +119,7 @@ impl Assembler {
             return None;
         }
         // Until the factors are there, a truncated twin cannot be drawn.
-        let ready = config.out_rank.is_none()
-            || self
-                .out
-                .borrow()
-                .there
-                .as_ref()
-                .is_some_and(|(id, _)| *id == layer.id);
+        let ready = config.out_rank.is_none() || self.out.borrow().get(&layer.id).is_some();
         if !ready {
             return None;
         }
@@ -152,13 +133,7 @@ impl Assembler {
     }
 
     fn out_factors(&self, layer: &Layer) -> Option<Arc<OutFactors>> {
-        let there = self
-            .out
-            .borrow()
-            .there
-            .as_ref()
-            .filter(|(id, _)| *id == layer.id)
-            .map(|(_, factors)| factors.clone());
+        let there = self.out.borrow().get(&layer.id).cloned();
         if there.is_none() {
             self.ask_out(layer);
         }
@@ -169,25 +144,27 @@ impl Assembler {
         if !matches!(layer.output, Output::Full(_)) {
             return;
         }
-        let (id, d) = (layer.id, layer.model_dim());
-        if self.out.borrow().asked == Some(id) {
+        let id = layer.id;
+        if !self.out.borrow_mut().supersede(&id) {
             return;
         }
-        self.out.borrow_mut().asked = Some(id);
-        let (calculator, out) = (self.calculator.clone(), self.out.clone());
+        let (compute, out) = (self.compute.clone(), self.out.clone());
         spawn_local(async move {
-            let (answer, blobs) = calculator.ask(Ask::OutFactors { id }, Vec::new()).await;
-            if matches!(answer, Answer::Done)
-                && let Some(factors) = out_factors(d, &blobs)
-                && out.borrow().asked == Some(id)
-            {
-                out.borrow_mut().there = Some((id, Arc::new(factors)));
+            let request = ComputeRequest::OutFactors { layer: id };
+            let factors = match compute.ask(&request, Vec::new()).await {
+                Ok((ComputeResponse::OutFactors(factors), mut blobs)) => {
+                    factors.read(fresh_id(), &mut blobs).ok()
+                }
+                _ => None,
+            };
+            let came = factors.is_some();
+            if out.borrow_mut().answer(&id, factors.map(Arc::new)) && came {
                 super::changed();
             }
         });
     }
 
-    /// q̃ and k̃ for the Scene's P_K. One question at a time; the newest is asked when the last is
+    /// q̃ and k̃ for the Scene's P_K. One request at a time; the newest is sent when the last is
     /// answered.
     fn score_factors(&self, scene: &Scene, layer: &Layer) -> Option<Arc<ScoreFactors>> {
         if layer.preview_of.is_some() {
@@ -199,55 +176,27 @@ impl Assembler {
         }
         let key = (layer.id, p_k);
         let mut score = self.score.borrow_mut();
-        if let Some((kept, factors)) = &score.there
-            && *kept == key
-        {
+        if let Some(factors) = score.get(&key) {
             return Some(factors.clone());
         }
-        if score.asked.is_none() {
-            score.asked = Some(key.clone());
-            let (calculator, score) = (self.calculator.clone(), self.score.clone());
-            let sizes = Sizes::from(layer);
-            let ask = Ask::ScoreFactors {
-                id: layer.id,
+        if score.want(&key) {
+            let (compute, score) = (self.compute.clone(), self.score.clone());
+            let request = ComputeRequest::ScoreFactors {
+                layer: layer.id,
                 scene: scene.to_fragment(),
             };
             spawn_local(async move {
-                let (answer, blobs) = calculator.ask(ask, Vec::new()).await;
-                let mut made = score.borrow_mut();
-                made.asked = None;
-                if let Answer::Width(width) = answer
-                    && let Some(factors) = score_factors(sizes, width, &blobs)
-                {
-                    made.there = Some((key, Arc::new(factors)));
-                    drop(made);
-                    super::changed();
-                }
+                let factors = match compute.ask(&request, Vec::new()).await {
+                    Ok((ComputeResponse::ScoreFactors(factors), mut blobs)) => {
+                        factors.read(fresh_id(), &mut blobs).ok()
+                    }
+                    _ => None,
+                };
+                // An older P_K's are dropped, and the newest one's are asked for.
+                score.borrow_mut().answer(&key, factors.map(Arc::new));
+                super::changed();
             });
         }
         None
     }
-}
-
-fn out_factors(d: usize, blobs: &[Blob]) -> Option<OutFactors> {
-    let [w_1, w_2, sigma] = blobs else {
-        return None;
-    };
-    Some(OutFactors {
-        id: fresh_id(),
-        w_1: calc::tensor(&[d, d], w_1).ok()?,
-        w_2: calc::tensor(&[d, d], w_2).ok()?,
-        sigma: calc::floats(sigma).into(),
-    })
-}
-
-fn score_factors(sizes: Sizes, width: usize, blobs: &[Blob]) -> Option<ScoreFactors> {
-    let [q, k] = blobs else { return None };
-    let shape = |rows| [sizes.heads, rows, width];
-    Some(ScoreFactors {
-        id: fresh_id(),
-        q: calc::tensor(&shape(sizes.seq_len), q).ok()?,
-        // The row that keys have in common stands behind them.
-        k: calc::tensor(&shape(sizes.seq_len + 1), k).ok()?,
-    })
 }

@@ -1,5 +1,5 @@
 //! P_K, P_V and s of a Scene: unit tensors are kept by what they depend on, so that an amplitude
-//! alone makes none, and what would keep the page from answering is made by the calculator.
+//! alone makes none, and what would keep the page from answering is made by the compute worker.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,13 +7,14 @@ use std::rc::Rc;
 use leptos::task::spawn_local;
 
 use super::Later;
-use crate::ui::calc::{Ask, PIECE};
-use crate::ui::pieces::pieces;
-use crate::ui::worker::Client;
+use crate::ui::chunks::chunks;
+use crate::ui::compute_client::ComputeClient;
 use attnscope_attention::layer::{Biases, Layer, PositionBias, ScoreBias, Tensor};
 use attnscope_scene::resolve::{self, Sizes};
 use attnscope_scene::unit::{Unit, UnitKey};
 use attnscope_scene::{Cjar, Curve, Mechanism, Scene};
+use attnscope_worker::compute_protocol::ComputeRequest;
+use attnscope_worker::{CHUNK, Latest};
 
 /// So many numbers are made where they are needed: a few milliseconds at most, and no picture waits.
 const AT_ONCE: usize = 1 << 18;
@@ -24,7 +25,7 @@ struct OnItsWay;
 /// What is kept; all who hold it share it.
 #[derive(Clone)]
 pub struct KeptBiases {
-    calculator: Client,
+    compute: ComputeClient,
     inner: Later<Inner>,
 }
 
@@ -32,31 +33,29 @@ pub struct KeptBiases {
 struct Inner {
     /// The last numbers of each [`Unit`].
     units: [Option<(UnitKey, Tensor)>; Unit::ALL.len()],
-    /// Whether numbers were asked for and are not there yet.
-    asked: bool,
-    /// Which ones the newest Scene waits for: others that are on their way are given up.
-    wanted: Option<(Unit, UnitKey)>,
+    /// Numbers that the worker makes for the newest Scene: others that are on their way are given up.
+    coming: Latest<(Unit, UnitKey), Tensor>,
     score_bias: Option<(Curve, Sizes, Option<ScoreBias>)>,
 }
 
 impl KeptBiases {
-    /// Nothing yet; what takes long is asked of `calculator`.
-    pub fn new(calculator: Client) -> Self {
+    /// Nothing yet; what takes long is asked of `compute`.
+    pub fn new(compute: ComputeClient) -> Self {
         Self {
-            calculator,
+            compute,
             inner: Rc::new(RefCell::default()),
         }
     }
 
     /// Whether numbers are on their way.
     pub fn waits(&self) -> bool {
-        self.inner.borrow().asked
+        self.inner.borrow().coming.waits()
     }
 
     /// The biases of `scene`, or `None` while numbers of one are on their way.
     pub fn of(&self, scene: &Scene, layer: &Layer) -> Option<Biases> {
         if scene.mechanism != Mechanism::Cjar {
-            self.inner.borrow_mut().wanted = None;
+            self.inner.borrow_mut().coming.want_nothing();
             return Some(Biases::default());
         }
         let (cjar, sizes) = (&scene.cjar, Sizes::from(layer));
@@ -78,7 +77,7 @@ impl KeptBiases {
             s,
         };
         // All are there: what is still on its way is of an earlier Scene.
-        self.inner.borrow_mut().wanted = None;
+        self.inner.borrow_mut().coming.want_nothing();
         Some(biases)
     }
 
@@ -101,8 +100,8 @@ impl KeptBiases {
         Ok(made)
     }
 
-    /// The numbers of `which` at amplitude 1: there, made here, or asked for. One question at a
-    /// time; the newest is asked when the last is answered.
+    /// The numbers of `which` at amplitude 1: there, made here, or asked for. One request at a
+    /// time; the newest is sent when the last is answered.
     fn unit(&self, which: Unit, scene: &Scene, layer: &Layer) -> Option<Tensor> {
         let (cjar, sizes) = (&scene.cjar, Sizes::from(layer));
         let key = which.key(cjar, sizes);
@@ -112,23 +111,26 @@ impl KeptBiases {
         {
             return Some(unit.clone());
         }
+        if let Some(unit) = inner.coming.get(&(which, key)) {
+            return Some(unit.clone());
+        }
         let count = which.shape(cjar, sizes)?.iter().product::<usize>();
         if count <= AT_ONCE {
             let unit = which.make(cjar, sizes);
             inner.units[which as usize] = Some((key, unit.clone()));
             return Some(unit);
         }
-        inner.wanted = Some((which, key));
-        if !std::mem::replace(&mut inner.asked, true) {
+        if inner.coming.want(&(which, key)) {
             let kept = self.clone();
             let (cjar, link) = (cjar.clone(), scene.to_fragment());
             spawn_local(async move {
                 let unit = kept.made((which, key), &cjar, sizes, link).await;
                 let mut inner = kept.inner.borrow_mut();
-                inner.asked = false;
-                if let Some(unit) = unit {
-                    inner.units[which as usize] = Some((key, unit));
+                if inner.coming.answer(&(which, key), unit.clone()) && unit.is_some() {
+                    inner.units[which as usize] = unit.map(|unit| (key, unit));
                 }
+                // Given up and wanted again meanwhile, they are asked for anew.
+                inner.coming.retry();
                 drop(inner);
                 super::changed();
                 super::with(|driver| driver.facts.cell());
@@ -137,7 +139,7 @@ impl KeptBiases {
         None
     }
 
-    /// The numbers of `which` from the calculator; `None` when no Scene waits for them any more.
+    /// The numbers of `which` from the compute worker; `None` when no Scene waits for them any more.
     async fn made(
         &self,
         (which, key): (Unit, UnitKey),
@@ -145,25 +147,23 @@ impl KeptBiases {
         sizes: Sizes,
         link: String,
     ) -> Option<Tensor> {
-        let ask = |at| Ask::Unit {
+        let request = |at| ComputeRequest::BiasChunk {
             sizes,
             at,
             of: which,
             scene: link.clone(),
         };
-        let goes_on = || self.inner.borrow().wanted == Some((which, key));
+        let goes_on = || self.inner.borrow().coming.is_wanted(&(which, key));
         let shape = which.shape(cjar, sizes)?;
-        let data = pieces(&self.calculator, shape.iter().product(), ask, goes_on).await;
+        let data = chunks(&self.compute, shape.iter().product(), request, goes_on).await;
         if !goes_on() {
-            // No piece: the calculator forgets the rest.
-            let _ = self
-                .calculator
-                .ask(ask(usize::MAX / PIECE), Vec::new())
-                .await;
+            // No such chunk: the worker forgets the rest.
+            let end = request(usize::MAX / CHUNK);
+            let _ = self.compute.ask(&end, Vec::new()).await;
             return None;
         }
         let unit = data.and_then(|data| Tensor::new(&shape, data).ok());
-        // Without a calculator they are made here: later is better than never.
+        // Without a worker they are made here: later is better than never.
         Some(unit.unwrap_or_else(|| which.make(cjar, sizes)))
     }
 }

@@ -2,7 +2,7 @@
 
 use web_sys::HtmlCanvasElement;
 
-use super::remote::Remote;
+use super::cpu_client::CpuClient;
 use attnscope_engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
 use attnscope_engine_gpu::{GpuEngine, Slot};
 
@@ -11,7 +11,7 @@ pub enum Drawer {
     /// WGSL. Boxed: it is much larger than the other.
     Gpu(Box<GpuEngine>),
     /// Rust, in a worker.
-    Cpu(Remote),
+    Cpu(CpuClient),
 }
 
 impl Drawer {

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::canvases::tried;
+use super::cpu_client::CpuClient;
 use super::drawer::Drawer;
-use super::remote::Remote;
 use super::{at_once, now, wake, with};
 use crate::ui::derived::Sizes;
 use crate::ui::problem::Problem;
@@ -99,7 +99,7 @@ fn use_gpu(state: AppState, engine: GpuEngine) {
 fn use_cpu(state: AppState, why: EngineError) {
     let draws = with(|driver| driver.engine.as_ref().is_some_and(Drawer::is_cpu));
     if draws != Some(true) {
-        swap(|| Drawer::Cpu(Remote::new()));
+        swap(|| Drawer::Cpu(CpuClient::new()));
     }
     let recovery = recovery();
     // Only a device that once was there is asked for by the clock.
@@ -127,7 +127,7 @@ pub fn lose(state: AppState, why: EngineError) {
         state.engine.set(EngineState::Cpu(why, Again::Nobody));
         return;
     }
-    swap(|| Drawer::Cpu(Remote::new()));
+    swap(|| Drawer::Cpu(CpuClient::new()));
     with(|driver| {
         let drew = now() - driver.engines.since;
         driver.engines.recovery.lost(drew, &why);

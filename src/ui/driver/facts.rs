@@ -1,7 +1,6 @@
-//! Numbers about the picture, in f64 on the CPU: the facts of the sentence (from the calculator)
-//! and the cell under the pointer (here, from the head's q and k).
+//! Numbers about the picture, in f64 on the CPU: the facts of the sentence (from the compute
+//! worker) and the cell under the pointer (here, from the head's q and k).
 
-use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,16 +11,17 @@ use leptos::task::spawn_local;
 use super::Later;
 use super::biases::KeptBiases;
 use super::drawer::Drawer;
-use crate::ui::calc::{self, Answer, Ask};
+use crate::ui::compute_client::ComputeClient;
 use crate::ui::state::{AppState, CellNumbers, LayerState, LoadedLayer};
-use crate::ui::worker::Client;
 use attnscope_attention::layer::Layer;
 use attnscope_attention::project::Projected;
-use attnscope_attention::reference::{Head, Row};
+use attnscope_attention::reference::{Head, HeadFactors, Row};
 use attnscope_attention::summary::Summary;
 use attnscope_engine::Engine;
 use attnscope_scene::resolve::Sizes;
-use attnscope_scene::{Quantity, Rect, Scene, View};
+use attnscope_scene::{Bias, Quantity, Rect, Scene, View};
+use attnscope_worker::Latest;
+use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 
 /// Which picture facts belong to.
 type Key = (u64, Scene);
@@ -38,11 +38,11 @@ pub struct Drawn {
 /// What makes the values of a map.
 type Picture = (Key, Quantity, Rect);
 
-/// q and k of one head.
-type Parts = Rc<Projected>;
+/// q and k of one head, and its factors where the score has a rank.
+type Parts = Rc<(Projected, Option<HeadFactors>)>;
 
-/// Parts by (layer, head); `None` while they are on their way.
-type KeptParts = Option<((u64, usize), Option<Parts>)>;
+/// What they depend on: layer, head, and P_K where the score has a rank.
+type PartsKey = (u64, usize, Option<Bias>);
 
 /// What of a Scene the facts depend on, the rest at its defaults.
 pub fn of_facts(scene: &Scene) -> Scene {
@@ -62,12 +62,10 @@ pub fn of_facts(scene: &Scene) -> Scene {
 /// Numbers beside the picture.
 pub struct Facts {
     state: AppState,
-    calculator: Client,
+    compute: ComputeClient,
     biases: KeptBiases,
-    /// Picture whose facts were asked for last, and whether the answer is still to come.
-    asked: Option<Key>,
-    open: Later<bool>,
-    parts: Later<KeptParts>,
+    summary: Later<Latest<Key, Arc<Summary>>>,
+    parts: Later<Latest<PartsKey, Parts>>,
     head: Option<(Key, Head)>,
     want_drawn: bool,
     /// The newest picture.
@@ -75,15 +73,14 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Facts for `state`, asked of `calculator`.
-    pub fn new(state: AppState, calculator: Client, biases: KeptBiases) -> Self {
+    /// Facts for `state`, asked of `compute`.
+    pub fn new(state: AppState, compute: ComputeClient, biases: KeptBiases) -> Self {
         Self {
             state,
-            calculator,
+            compute,
             biases,
-            asked: None,
-            open: Later::default(),
-            parts: Rc::new(RefCell::new(None)),
+            summary: Later::default(),
+            parts: Later::default(),
             head: None,
             want_drawn: false,
             drawn: None,
@@ -97,35 +94,29 @@ impl Facts {
 
     /// Whether facts of the present picture are still to come.
     pub fn pending(&self) -> bool {
-        *self.open.borrow() || self.waits()
+        self.summary.borrow().waits() || self.parts.borrow().waits() || self.waits()
     }
 
     /// What was asked for and did not come is asked for once more.
     pub fn ask_again(&mut self) {
-        if !*self.open.borrow() {
-            self.asked = None;
-        }
-        self.parts
-            .borrow_mut()
-            .take_if(|(_, parts)| parts.is_none());
+        self.summary.borrow_mut().retry();
+        self.parts.borrow_mut().retry();
     }
 
     /// Whether there is something to do when the hand rests.
     pub fn waits(&self) -> bool {
-        !*self.open.borrow()
-            && self
-                .present()
-                .is_some_and(|(key, _)| self.asked.as_ref() != Some(&key))
+        let summary = self.summary.borrow();
+        let present = || self.present();
+        !summary.waits() && present().is_some_and(|(key, _)| !summary.is_answered(&key))
     }
 
     /// The hand rests.
     pub fn rest(&mut self, engine: &mut Drawer, dirty: bool) {
-        if let Some((key, loaded)) = self.present()
-            && self.asked.as_ref() != Some(&key)
-            && !*self.open.borrow()
-        {
-            let head = key.1.head(loaded.layer.heads);
-            self.ask_summary(key, head);
+        if let Some((key, loaded)) = self.present() {
+            let asks = self.summary.borrow_mut().want(&key);
+            if asks {
+                self.ask_summary(key, &loaded.layer);
+            }
         }
         if self.want_drawn && !dirty && self.shows_present() {
             self.want_drawn = false;
@@ -165,29 +156,28 @@ impl Facts {
 
     /// Whether the facts on the page are of this picture.
     fn is_known(&self, key: &Key) -> bool {
-        self.asked.as_ref() == Some(key) && !*self.open.borrow()
+        self.summary.borrow().is_answered(key)
     }
 
-    fn ask_summary(&mut self, key: Key, head: usize) {
+    fn ask_summary(&self, key: Key, layer: &Layer) {
         let (id, scene) = key.clone();
         // Before the facts: the cell that they are about is explained as soon as they are there.
-        let _ = self.parts(id, head);
-        self.asked = Some(key);
-        *self.open.borrow_mut() = true;
-        let (state, calculator, open) = (self.state, self.calculator.clone(), self.open.clone());
+        let _ = self.parts(id, &scene, layer);
+        let (state, compute, latest) = (self.state, self.compute.clone(), self.summary.clone());
         spawn_local(async move {
-            let ask = Ask::Summary {
-                id,
+            let request = ComputeRequest::Summary {
+                layer: id,
                 scene: scene.to_fragment(),
             };
-            let (_, blobs) = calculator.ask_later(ask, Vec::new()).await;
-            *open.borrow_mut() = false;
-            let numbers = blobs.first().map(calc::doubles);
-            let facts = numbers.and_then(|numbers| {
-                let numbers = numbers.first_chunk()?;
-                Some((scene, Arc::new(Summary::from_numbers(numbers))))
-            });
-            state.summary.set(facts);
+            let answer = compute.ask_later(&request, Vec::new()).await;
+            let facts = match answer {
+                Ok((ComputeResponse::Summary(facts), _)) => facts.map(Arc::new),
+                _ => None,
+            };
+            let counts = latest.borrow_mut().answer(&key, facts.clone());
+            if counts {
+                state.summary.set(facts.map(|facts| (scene, facts)));
+            }
             super::wake();
         });
     }
@@ -240,7 +230,15 @@ impl Facts {
         if row >= layer.seq_len || col >= layer.seq_len {
             return None;
         }
-        let cell = self.head(id, &scene, layer)?.cell(row, col);
+        let Some(head) = self.head(id, &scene, layer) else {
+            // While factors of another P_K are on their way the numbers stay, as the picture does.
+            let of_head =
+                |((kept, of), _): &(Key, Head)| (*kept, of.view.head) == (id, scene.view.head);
+            let waits = self.parts.borrow().waits() && self.head.as_ref().is_some_and(of_head);
+            let shown = self.state.cell.get_untracked();
+            return shown.filter(|shown| waits && (shown.row, shown.col) == (row, col));
+        };
+        let cell = head.cell(row, col);
         Some(CellNumbers {
             row,
             col,
@@ -273,40 +271,49 @@ impl Facts {
         let key = (id, scene.clone());
         if self.head.as_ref().is_none_or(|(kept, _)| *kept != key) {
             let sizes = Sizes::from(layer);
-            let head = scene.head(sizes.heads);
-            let parts = self.parts(id, head)?;
+            let parts = self.parts(id, scene, layer)?;
             let biases = self.biases.of(scene, layer)?;
-            let made = Head::from_projected(layer, &parts, &scene.config(sizes), &biases, head);
+            let ((projected, factors), config) = (&*parts, scene.config(sizes));
+            let head = scene.head(sizes.heads);
+            let factors = factors.as_ref();
+            let made = Head::from_factors(layer, projected, factors, &config, &biases, head);
             self.head = Some((key, made.ok()?));
         }
         self.head.as_ref().map(|(_, head)| head)
     }
 
-    fn parts(&self, id: u64, head: usize) -> Option<Parts> {
-        if let Some((key, parts)) = &*self.parts.borrow()
-            && *key == (id, head)
-        {
-            return parts.clone();
+    /// q and k of the head: there, or asked for. One request at a time; the newest is sent when the last
+    /// is answered.
+    fn parts(&self, id: u64, scene: &Scene, layer: &Layer) -> Option<Parts> {
+        let (sizes, seq_len) = (Sizes::from(layer), layer.seq_len);
+        let head = scene.head(sizes.heads);
+        let ranked = scene.config(sizes).score_rank.is_some();
+        let key = (id, head, ranked.then(|| scene.cjar.p_k.clone()));
+        let mut parts = self.parts.borrow_mut();
+        if let Some(parts) = parts.get(&key) {
+            return Some(parts.clone());
         }
-        *self.parts.borrow_mut() = Some(((id, head), None));
-        let (calculator, slot) = (self.calculator.clone(), self.parts.clone());
+        if !parts.want(&key) {
+            return None;
+        }
+        let (compute, latest) = (self.compute.clone(), self.parts.clone());
         let rested = self.state.rested;
+        let request = ComputeRequest::Head {
+            layer: id,
+            head,
+            factors: ranked.then(|| scene.to_fragment()),
+        };
         spawn_local(async move {
-            let ask = Ask::Head { id, head };
-            let (answer, blobs) = calculator.ask_later(ask, Vec::new()).await;
-            let ([q, k], Answer::Done) = (blobs.as_slice(), answer) else {
-                return;
+            let parts = match compute.ask_later(&request, Vec::new()).await {
+                Ok((ComputeResponse::Head(parts), mut blobs)) => {
+                    parts.read(seq_len, &mut blobs).ok()
+                }
+                _ => None,
             };
-            let parts = Projected {
-                q: calc::doubles(q),
-                k: calc::doubles(k),
-                v: None,
-            };
-            let mut slot = slot.borrow_mut();
-            if slot.as_ref().is_some_and(|(key, _)| *key == (id, head)) {
-                *slot = Some(((id, head), Some(Rc::new(parts))));
-                drop(slot);
-                super::with(|driver| driver.facts.cell());
+            let came = parts.is_some();
+            let counts = latest.borrow_mut().answer(&key, parts.map(Rc::new));
+            super::with(|driver| driver.facts.cell());
+            if counts && came {
                 rested.set(true);
             }
         });

@@ -24,7 +24,7 @@ impl Driver {
             return Err(error);
         }
         if self.beat.observe(engine, now) {
-            self.assembler.calculator().release();
+            self.assembler.compute().release();
         }
         let cells = state.layer.with_untracked(|layer| {
             let layer = &layer.shown()?.layer;

@@ -12,10 +12,10 @@ use web_sys::{AbortController, ReadableStreamDefaultReader, RequestCache, Reques
 
 use super::{Loader, broken};
 use crate::build_files;
-use crate::ui::calc::Blob;
 use crate::ui::problem::Problem;
 use crate::ui::state::LayerState;
 use attnscope_data::safetensors::ReadError;
+use attnscope_worker::Blob;
 
 impl Loader {
     /// The bytes of a file that was fetched before.
@@ -111,7 +111,7 @@ impl Progress {
 
     fn add(&self, bytes: u64) {
         self.done.set(self.done.get() + bytes);
-        if self.loader.run.get() != self.run {
+        if !self.loader.is_newest(self.run) {
             return;
         }
         let (so_far, all) = (self.done.get(), self.total.get());

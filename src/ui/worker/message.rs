@@ -1,59 +1,52 @@
 //! What travels between the page and its workers, and a worker's own side.
 
 use std::borrow::Borrow;
-use std::rc::Rc;
 
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort};
 
-use super::Reply;
-use crate::ui::calc::{Answer, Ask, Blob, Calculator};
+use attnscope_worker::Blob;
 
-/// In the calculator's worker: answers until the page is gone. Returns false when this is none.
-pub fn serve() -> bool {
-    let mut calculator = Calculator::default();
-    answer_with(move |ask, blobs| {
-        let blobs: Vec<_> = blobs.into_iter().map(Rc::new).collect();
-        calculator.answer(&ask, &blobs)
-    })
-}
+/// Where the port of a module lies that runs on the page's own thread.
+pub(super) const PORT: &str = "attnscopePort";
 
-/// Answers what the page asks of this worker; returns false when this is none.
-pub fn answer_with(mut answer: impl FnMut(Ask, Vec<Blob>) -> Reply + 'static) -> bool {
-    let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else {
-        return false;
-    };
-    let out = scope.clone();
-    let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let Some((number, message, blobs)) = read(&event) else {
+/// Answers what the page asks of this module: bytes of a request and its blobs in, bytes of the
+/// response and its blobs out.
+pub fn answer_with(mut answer: impl FnMut(&[u8], Vec<Blob>) -> (Vec<u8>, Vec<Blob>) + 'static) {
+    let global = js_sys::global();
+    let port: MessagePort = if global.is_instance_of::<DedicatedWorkerGlobalScope>() {
+        // It posts and hears messages as a port does.
+        global.unchecked_into()
+    } else {
+        let port = Reflect::get(&global, &PORT.into()).and_then(JsCast::dyn_into);
+        let Ok(port) = port else {
             return;
         };
-        let (answer, blobs) = Ask::from_text(&message).map_or_else(
-            || (Answer::Failed("not understood".to_owned()), Vec::new()),
-            |ask| answer(ask, blobs),
-        );
+        port
+    };
+    let out = port.clone();
+    let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let Some((number, request, blobs)) = read(&event) else {
+            return;
+        };
+        let (response, blobs) = answer(&request, blobs);
         // A page that cannot be answered is gone.
-        let _ = post(
-            |m, t| out.post_message_with_transfer(m, t),
-            number,
-            &answer.to_text(),
-            &blobs,
-        );
+        let _ = post(&out, number, &response, &blobs);
     });
-    scope.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+    port.set_onmessage(Some(heard.as_ref().unchecked_ref()));
     // The worker lives as long as its closure.
     heard.forget();
-    let _ = scope.post_message(&"ready".into());
-    true
+    let _ = port.post_message(&"ready".into());
 }
 
-/// Sends number, text and blobs; the blobs are handed over.
+/// Sends the number of a request, the bytes of the request or its response, and blobs, which are
+/// transferred.
 pub(super) fn post(
-    send: impl FnOnce(&JsValue, &JsValue) -> Result<(), JsValue>,
+    port: &MessagePort,
     number: u32,
-    message: &str,
+    message: &[u8],
     blobs: &[impl Borrow<Blob>],
 ) -> Result<(), JsValue> {
     let arrays: Array = blobs
@@ -67,21 +60,21 @@ pub(super) fn post(
         .collect();
     let object = Object::new();
     Reflect::set(&object, &"number".into(), &number.into())?;
-    Reflect::set(&object, &"text".into(), &message.into())?;
+    Reflect::set(&object, &"message".into(), &Uint8Array::from(message))?;
     Reflect::set(&object, &"blobs".into(), &arrays)?;
-    send(&object, &buffers)
+    port.post_message_with_transferable(&object, &buffers)
 }
 
-/// Number, text and blobs of a message; `None` when it is none.
-pub(super) fn read(event: &MessageEvent) -> Option<(u32, String, Vec<Blob>)> {
+/// Number, bytes and blobs of a message; `None` when it is something else.
+pub(super) fn read(event: &MessageEvent) -> Option<(u32, Vec<u8>, Vec<Blob>)> {
     let data = event.data();
     let field = |name: &str| Reflect::get(&data, &name.into()).ok();
     let number = field("number")?.as_f64()? as u32;
-    let text = field("text")?.as_string()?;
+    let message = field("message")?.dyn_into::<Uint8Array>().ok()?.to_vec();
     let blobs = field("blobs")?.dyn_into::<Array>().ok()?;
     let blobs = blobs
         .iter()
         .map(|array| Uint8Array::new(&array).to_vec())
         .collect();
-    Some((number, text, blobs))
+    Some((number, message, blobs))
 }

@@ -1,5 +1,5 @@
 //! The CPU engine from the page's side: Frames go out to a worker, pictures come back and are put on
-//! 2D canvases. One question is open at a time; a Frame that waits is replaced by a newer one.
+//! 2D canvases. One request is open at a time; a Frame that waits is replaced by a newer one.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,20 +9,22 @@ use leptos::task::spawn_local;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
-use crate::ui::calc::{self, Answer, Ask, Blob, PIECE};
-use crate::ui::painter::{self, Drawn, Picture};
-use crate::ui::worker::Client;
+use crate::ui::worker::{Resend, WorkerClient};
 use attnscope_engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
-use attnscope_engine_cpu::engine::{Targets, check};
-use attnscope_engine_cpu::wire::{Packed, Wire};
+use attnscope_engine_cpu::engine::check;
 use attnscope_engine_gpu::Slot;
+use attnscope_worker::blobs::{BlobReader, to_bytes};
+use attnscope_worker::codec::ProtocolError;
+use attnscope_worker::cpu_protocol::{CpuRequest, CpuResponse, Drawn, PictureHandle};
+use attnscope_worker::frame_message::{FrameSender, Packed, Targets};
+use attnscope_worker::{Blob, CHUNK};
 
 /// Answers that may fail one after the other before the engine stops asking: one, and one for each
 /// further start of the worker.
 const PATIENCE: u32 = 4;
 
 /// The engine.
-pub struct Remote {
+pub struct CpuClient {
     capabilities: Capabilities,
     inner: Shared,
 }
@@ -33,8 +35,8 @@ type Shared = Rc<RefCell<Inner>>;
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Default)]
 struct Inner {
-    client: Client,
-    wire: Wire<false>,
+    worker: WorkerClient,
+    frames: FrameSender,
     canvases: [Option<HtmlCanvasElement>; 3],
     /// Which of them have a picture.
     drawn: [bool; 3],
@@ -48,7 +50,7 @@ struct Inner {
     delivered: u64,
     /// Those who wait for the next one to go.
     readers: Vec<oneshot::Sender<()>>,
-    /// Questions without an answer.
+    /// Requests without a response.
     open: u32,
     more: bool,
     partial: bool,
@@ -62,21 +64,21 @@ struct Inner {
     closed: bool,
 }
 
-impl Remote {
+impl CpuClient {
     /// Starts the worker.
     pub fn new() -> Self {
-        let client = Client::of_painter();
+        let worker = WorkerClient::of_cpu();
         let inner = Rc::new(RefCell::new(Inner {
-            client: client.clone(),
+            worker: worker.clone(),
             ..Inner::default()
         }));
         let weak = Rc::downgrade(&inner);
-        client.on_stop(move || {
+        worker.on_stop(move || {
             if let Some(shared) = weak.upgrade() {
                 worker_stopped(&shared);
             }
         });
-        client.release();
+        worker.release();
         Self {
             capabilities: Capabilities {
                 backend: "CPU".to_owned(),
@@ -119,17 +121,17 @@ impl Remote {
     }
 }
 
-impl Drop for Remote {
+impl Drop for CpuClient {
     fn drop(&mut self) {
         let mut inner = self.inner.borrow_mut();
         inner.closed = true;
         inner.readers.clear();
-        inner.client.close();
+        inner.worker.close();
     }
 }
 
-/// A worker that stopped between two questions: the next one gets the last Frame at once, so that
-/// questions about its map have an answer.
+/// A worker that stopped between two requests: the next one gets the last Frame at once, so that its
+/// map can be read.
 fn worker_stopped(shared: &Shared) {
     let mut inner = shared.borrow_mut();
     // Whoever waits for an answer hears that there is none, and sends all of it again.
@@ -154,43 +156,59 @@ fn send_frame(shared: &Shared) {
     let Some(frame) = inner.last.clone() else {
         return;
     };
-    let packed = inner.wire.pack(&frame, targets);
+    let packed = inner.frames.pack(&frame, targets);
     drop(inner);
-    ask(shared, Ask::Draw, Some(packed), number);
+    send(shared, Some(packed), number);
 }
 
-/// Asks and hears the answer, which belongs to Frame `number`.
-fn ask(shared: &Shared, ask: Ask, packed: Option<Packed>, number: u64) {
-    let client = {
+/// A response of the worker and its blobs, or why there is none.
+type Answer = Result<(CpuResponse, BlobReader), String>;
+
+/// Asks the worker, and starts another where there is none.
+async fn ask(worker: &WorkerClient, request: &CpuRequest, blobs: Vec<Blob>) -> Answer {
+    worker.release();
+    let blobs = blobs.into_iter().map(Rc::new).collect();
+    // This side knows itself what to send again.
+    match worker.ask(request, blobs, Resend::Never).await? {
+        (CpuResponse::Failed(why), _) => Err(why),
+        answer => Ok(answer),
+    }
+}
+
+/// Sends Frame `number`, or has one more piece of it drawn, and hears the response.
+fn send(shared: &Shared, packed: Option<Packed>, number: u64) {
+    let worker = {
         let mut inner = shared.borrow_mut();
         inner.open += 1;
-        inner.client.clone()
+        inner.worker.clone()
     };
     let shared = shared.clone();
     spawn_local(async move {
-        let blobs = match packed {
-            Some(packed) => send_large(&shared, packed).await,
-            None => Vec::new(),
+        let (request, blobs) = match packed {
+            Some(packed) => {
+                let blobs = send_large(&shared, &packed).await;
+                (CpuRequest::Draw(Box::new(packed.frame)), blobs)
+            }
+            None => (CpuRequest::Step, Vec::new()),
         };
         if shared.borrow().closed {
             return;
         }
-        let blobs = blobs.into_iter().map(Rc::new).collect();
-        if ask == Ask::Draw {
-            // The question itself goes before anybody who waits runs.
+        if matches!(request, CpuRequest::Draw(_)) {
+            // The request itself goes before anybody who waits runs.
             shared.borrow_mut().deliver(number);
         }
-        let (answer, mut blobs) = client.ask(ask, blobs).await;
+        let answer = ask(&worker, &request, blobs).await;
         {
             let mut inner = shared.borrow_mut();
             if inner.closed {
                 return;
             }
             inner.open -= 1;
-            match (answer, Drawn::from_blobs(&mut blobs)) {
-                (Answer::Done, Some(drawn)) => inner.hear(drawn, number),
-                (Answer::Failed(why), _) => inner.fail(why),
-                _ => inner.fail(String::new()),
+            match answer {
+                Ok((CpuResponse::Drawn(drawn), blobs)) => inner.hear(*drawn, blobs, number),
+                Ok(_) => inner.fail(ProtocolError::Malformed.to_string()),
+                Err(why) => inner.fail(why),
             }
             if inner.open > 0 {
                 return;
@@ -201,33 +219,36 @@ fn ask(shared: &Shared, ask: Ask, packed: Option<Packed>, number: u64) {
     });
 }
 
-/// Where the tensors are large they go before their Frame, a piece at a time: copying all of them
-/// at once would stop the page. Returns the blobs that are left.
-async fn send_large(shared: &Shared, mut packed: Packed) -> Vec<Blob> {
-    let client = shared.borrow().client.clone();
+/// The tensors of a Frame as blobs. Where they are large they go before their Frame, a chunk at a time,
+/// since copying all of them at once would stop the page; then no blobs are left.
+async fn send_large(shared: &Shared, packed: &Packed) -> Vec<Blob> {
     let all: usize = packed.tensors.iter().map(|tensor| tensor.len()).sum();
-    if all > PIECE {
-        for (id, tensor) in (0..).zip(std::mem::take(&mut packed.tensors)) {
-            // An empty one is a piece too.
-            for at in 0..tensor.len().div_ceil(PIECE).max(1) {
-                // A question to a worker that was closed would start another.
-                if shared.borrow().closed {
-                    return Vec::new();
-                }
-                let end = tensor.len().min((at + 1) * PIECE);
-                let piece = calc::bytes(&tensor[at * PIECE..end]);
-                // A worker that is gone does not answer the Frame either.
-                let _ = client
-                    .ask(Ask::Piece { id, at }, vec![Rc::new(piece)])
-                    .await;
+    if all <= CHUNK {
+        return packed.blobs();
+    }
+    let worker = shared.borrow().worker.clone();
+    for (number, tensor) in (0..).zip(&packed.tensors) {
+        // An empty one is a chunk too.
+        for at in 0..tensor.len().div_ceil(CHUNK).max(1) {
+            // A request to a worker that was closed would start another.
+            if shared.borrow().closed {
+                return Vec::new();
             }
+            let end = tensor.len().min((at + 1) * CHUNK);
+            let chunk = to_bytes(&tensor[at * CHUNK..end]);
+            let request = CpuRequest::Chunk {
+                tensor: number,
+                at: at as u32,
+            };
+            // A worker that is gone does not answer the Frame either.
+            let _ = ask(&worker, &request, vec![chunk]).await;
         }
     }
-    packed.into_blobs()
+    Vec::new()
 }
 
 impl Inner {
-    /// Frame `number` goes to the worker: questions about it may follow.
+    /// Frame `number` goes to the worker: requests about it may follow.
     fn deliver(&mut self, number: u64) {
         self.delivered = number;
         for reader in self.readers.drain(..) {
@@ -236,7 +257,7 @@ impl Inner {
         }
     }
 
-    /// What to wait for before a question about Frame `number` may follow it; `None` when it has gone.
+    /// What to wait for before a request about Frame `number` may follow it; `None` when it has gone.
     fn before(&mut self, number: u64) -> Result<Option<oneshot::Receiver<()>>, EngineError> {
         if let Some(why) = &self.gone {
             return Err(why.clone());
@@ -251,7 +272,7 @@ impl Inner {
         }))
     }
 
-    fn hear(&mut self, drawn: Drawn, number: u64) {
+    fn hear(&mut self, drawn: Drawn, mut blobs: BlobReader, number: u64) {
         self.failures = 0;
         (self.more, self.partial) = (drawn.more, drawn.partial);
         (self.progress, self.strip_waits) = (drawn.progress, drawn.strip_waits);
@@ -263,9 +284,9 @@ impl Inner {
             ..drawn.report
         };
         let places = self.canvases.iter().zip(&mut self.drawn);
-        for ((canvas, there), picture) in places.zip(&drawn.pictures) {
+        for ((canvas, there), picture) in places.zip(drawn.pictures) {
             if let (Some(canvas), Some(picture)) = (canvas, picture) {
-                if put(canvas, picture).is_some() {
+                if put(canvas, picture, &mut blobs).is_some() {
                     *there = true;
                 } else {
                     let why = "the browser gives it no canvas to draw on";
@@ -277,7 +298,7 @@ impl Inner {
 
     /// The next worker knows nothing of what this one was sent.
     fn forget_worker(&mut self) {
-        self.wire = Wire::default();
+        self.frames = FrameSender::default();
         self.delivered = 0;
         self.waiting = self.last.is_some();
     }
@@ -287,7 +308,7 @@ impl Inner {
     fn fail(&mut self, why: String) {
         self.failures += 1;
         self.forget_worker();
-        if self.failures >= PATIENCE || self.client.has_given_up() || !self.waiting {
+        if self.failures >= PATIENCE || self.worker.has_given_up() || !self.waiting {
             self.waiting = false;
             self.readers.clear();
             self.gone = Some(EngineError::NoCpu(why));
@@ -297,20 +318,21 @@ impl Inner {
     }
 }
 
-/// A picture on its canvas; `None` when that cannot be drawn to. The size of the canvas follows that
+/// A picture on its canvas; `None` when that cannot be drawn to, or the pixels are missing. The size of the canvas follows that
 /// of the picture, so that the last one stays until the next is there.
-fn put(canvas: &HtmlCanvasElement, picture: &Picture) -> Option<()> {
+fn put(canvas: &HtmlCanvasElement, picture: PictureHandle, blobs: &mut BlobReader) -> Option<()> {
+    let rgba = blobs.bytes(picture.rgba).ok()?;
     let context = canvas.get_context("2d").ok()??;
     let context = context.dyn_into::<CanvasRenderingContext2d>().ok()?;
     if (canvas.width(), canvas.height()) != (picture.width, picture.height) {
         canvas.set_width(picture.width);
         canvas.set_height(picture.height);
     }
-    let image = ImageData::new_with_u8_clamped_array(Clamped(&picture.rgba), picture.width);
+    let image = ImageData::new_with_u8_clamped_array(Clamped(&rgba), picture.width);
     context.put_image_data(&image.ok()?, 0.0, 0.0).ok()
 }
 
-impl Engine for Remote {
+impl Engine for CpuClient {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
@@ -343,7 +365,7 @@ impl Engine for Remote {
         let (more, free, number) = (inner.more, inner.open == 0, inner.newest);
         drop(inner);
         if more && free {
-            ask(&self.inner, Ask::Step, None, number);
+            send(&self.inner, None, number);
         }
         more
     }
@@ -370,7 +392,7 @@ impl Engine for Remote {
         let (shared, newest) = (self.inner.clone(), self.inner.borrow().newest);
         Box::pin(async move {
             loop {
-                // The worker answers in order: a question before the Frame would be about an older map.
+                // The worker answers in order: a request before the Frame would be about an older map.
                 loop {
                     let waits = shared.borrow_mut().before(newest)?;
                     let Some(delivered) = waits else {
@@ -379,17 +401,19 @@ impl Engine for Remote {
                     // When there will be no Frame, whoever waits is let go without an answer.
                     delivered.await.map_err(|_| no_map())?;
                 }
-                let (client, frame) = {
+                let (worker, frame) = {
                     let inner = shared.borrow();
-                    (inner.client.clone(), inner.delivered)
+                    (inner.worker.clone(), inner.delivered)
                 };
-                let gone = client.gone();
-                let (_, blobs) = client.ask(Ask::Map, Vec::new()).await;
-                if let Some(values) = painter::map_of(&blobs) {
-                    return Ok(MapValues { frame, ..values });
+                let gone = worker.gone();
+                if let Ok((CpuResponse::Map(map), mut blobs)) =
+                    ask(&worker, &CpuRequest::ReadMap, Vec::new()).await
+                    && let Ok(values) = map.read(frame, &mut blobs)
+                {
+                    return Ok(values);
                 }
                 // A worker that stopped meanwhile has another after it, unless there were too many.
-                if client.gone() == gone || client.has_given_up() {
+                if worker.gone() == gone || worker.has_given_up() {
                     return Err(no_map());
                 }
             }
