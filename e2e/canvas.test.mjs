@@ -80,7 +80,7 @@ async function assertCpu(page, fragment, lang) {
 
 /** Whether cells without a picture would look masked, on the map and on the strip. */
 const hatched = (page) =>
-  page.evaluate(() => ['.map > .hatch', '.map > .keyless', '.strip > .hatch'].map((css) => document.querySelector(css).checkVisibility()));
+  page.evaluate(() => ['.map > .hatch', '.map > .fully-masked', '.strip > .hatch'].map((css) => document.querySelector(css).checkVisibility()));
 
 for (const name of BROWSERS) {
   describe(name, () => {

@@ -228,7 +228,7 @@ export async function judgePicture(page, fragment, target = page, corner = { x: 
   };
   let looked = 0;
   for (let i = 0; i < want.rows; i++) {
-    const keyless = !want.visible.slice(i * want.cols, (i + 1) * want.cols).some(Boolean);
+    const fullyMasked = !want.visible.slice(i * want.cols, (i + 1) * want.cols).some(Boolean);
     for (let j = 0; j < want.cols; j++) {
       const where = `${fragment}: row ${i}, column ${j}`;
       // Under a message and its shadow.
@@ -249,7 +249,7 @@ export async function judgePicture(page, fragment, target = page, corner = { x: 
         looked += 1;
       } else if (pitch >= 14) {
         const part = { x: Math.round(box.x + (j + 0.2) * pitch), y: Math.round(box.y + (i + 0.2) * pitch), side: Math.floor(pitch * 0.6) };
-        assert.equal(lines(picture, part), keyless ? 'crossed' : 'one way', where);
+        assert.equal(lines(picture, part), fullyMasked ? 'crossed' : 'one way', where);
         looked += 1;
       }
     }

@@ -68,13 +68,13 @@ for (const name of BROWSERS) {
     });
 
     test('rows without keys are crossed, and only those', async () => {
-      const keyless = () =>
-        page.$eval('.keyless', (node) => ({ there: node.checkVisibility(), mask: getComputedStyle(node).maskImage }));
+      const fullyMasked = () =>
+        page.$eval('.fully-masked', (node) => ({ there: node.checkVisibility(), mask: getComputedStyle(node).maskImage }));
       await show(page, 'v=1&m=full');
-      assert.equal((await keyless()).there, false);
+      assert.equal((await fullyMasked()).there, false);
       // A window of three over 24 tokens of which the last eight are padding: rows 19 and on see none.
       await show(page, 'v=1&m=window&w=3&pad=8');
-      const { there, mask } = await keyless();
+      const { there, mask } = await fullyMasked();
       assert.ok(there);
       assert.match(mask, /79\.1667%.*100%/, mask);
       assert.equal((await page.evaluate(() => window.attnscope.summary())).empty_rows, 5);

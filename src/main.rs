@@ -2,7 +2,7 @@
 
 fn main() {
     #[cfg(target_arch = "wasm32")]
-    attnscope::ui::start();
+    attnscope::app::start();
     #[cfg(not(target_arch = "wasm32"))]
     println!("attnscope is a web page: run `cargo xtask serve`.");
 }

@@ -70,7 +70,7 @@ fn links_in_the_documents_are_understood() {
 /// Without these words in its sandbox the link of an embed to the full page is dead.
 #[test]
 fn every_frame_to_copy_lets_its_link_open() {
-    for file in ["README.md", "examples/host.html", "src/ui/share.rs"] {
+    for file in ["README.md", "examples/host.html", "src/components/share.rs"] {
         let text = read(file);
         let mut frames = 0;
         for line in text.lines().filter(|line| line.contains("\"allow-scripts")) {

@@ -2,7 +2,7 @@
 //! reader that ever was, `LongLived` none. The page's own file is included, since `src/ui` is
 //! compiled for wasm32 only.
 
-#[path = "../src/ui/long_lived.rs"]
+#[path = "../src/state/long_lived.rs"]
 mod long_lived;
 
 use std::sync::{Arc, Weak};

@@ -7,7 +7,7 @@ use attnscope_attention::bias::{self, Numbers};
 use attnscope_attention::config::{Config, Reading};
 use attnscope_attention::layer::ScoreBias;
 use attnscope_attention::visibility::Visibility;
-use attnscope_scene::facts::{KeyCount, torch_mask};
+use attnscope_scene::key_count::{KeyCount, torch_mask};
 use attnscope_scene::resolve::{Sizes, score_bias, unit};
 use attnscope_scene::{
     Bias, BiasShape, ColorScale, Convention, Curve, MAX_SEQ_LEN, Mechanism, Quantity, Rect, Scale,

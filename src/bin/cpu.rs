@@ -2,7 +2,7 @@
 
 fn main() {
     #[cfg(target_arch = "wasm32")]
-    attnscope::ui::cpu_worker::serve();
+    attnscope::workers::cpu_worker::serve();
     #[cfg(not(target_arch = "wasm32"))]
     println!("the CPU engine is a part of the web page: run `cargo xtask serve`.");
 }

@@ -14,8 +14,8 @@ use attnscope_engine::{EngineError, Frame, OutputMatrix};
 use attnscope_engine_gpu::GpuEngine;
 use attnscope_scene::{Pattern, Quantity};
 
-use super::finding::Finding;
-use super::judge::{head_outputs, maps, matrix};
+use crate::check::finding::Finding;
+use crate::check::judge::{head_outputs, maps, matrix};
 
 /// One fact, by the number under which its words are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! The self-check: golden cases and the facts of SPEC 5 through the real engine, with a verdict per
 //! number. Native tests and the page `check.html` run the same bodies.
 
+#[cfg(target_arch = "wasm32")]
+mod case_source;
 pub mod facts;
 pub mod finding;
 pub mod judge;
@@ -8,5 +10,3 @@ pub mod judge;
 pub mod page;
 #[cfg(target_arch = "wasm32")]
 mod reason;
-#[cfg(target_arch = "wasm32")]
-mod wish;

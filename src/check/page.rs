@@ -11,12 +11,12 @@ use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
 use web_sys::{FileList, HtmlInputElement, UrlSearchParams};
 
-use super::facts::{Bench, Fact};
-use super::finding::Finding;
-use super::judge::judge;
-use super::reason;
-use super::wish::{Wish, parse};
-use crate::ui::rich_text::markup;
+use crate::check::case_source::{CaseSource, parse};
+use crate::check::facts::{Bench, Fact};
+use crate::check::finding::Finding;
+use crate::check::judge::judge;
+use crate::check::reason;
+use crate::components::rich_text::markup;
 use attnscope_attention::compare::Comparison;
 use attnscope_engine::Engine;
 use attnscope_engine_gpu::GpuEngine;
@@ -300,7 +300,7 @@ fn RefusedRow(
 struct Runner {
     lang: Lang,
     report: Report,
-    wishes: RefCell<VecDeque<Wish>>,
+    sources: RefCell<VecDeque<CaseSource>>,
     /// The engine, while nobody uses it.
     engine: RefCell<Option<GpuEngine>>,
 }
@@ -310,7 +310,7 @@ impl Runner {
         Self {
             lang,
             report,
-            wishes: RefCell::default(),
+            sources: RefCell::default(),
             engine: RefCell::default(),
         }
     }
@@ -329,9 +329,9 @@ impl Runner {
         let adapter = engine.capabilities().adapter.clone();
         self.report.adapter.set(Some(adapter.clone()));
         self.check_facts(&mut engine, &adapter).await;
-        self.wishes
+        self.sources
             .borrow_mut()
-            .extend(addresses.into_iter().map(Wish::Address));
+            .extend(addresses.into_iter().map(CaseSource::Address));
         self.work(engine).await;
         self.report.takes_files.set(true);
     }
@@ -340,9 +340,9 @@ impl Runner {
     async fn work(&self, mut engine: GpuEngine) {
         self.report.state.set("running");
         loop {
-            let next = self.wishes.borrow_mut().pop_front();
-            let Some(wish) = next else { break };
-            self.check_case(&mut engine, wish).await;
+            let next = self.sources.borrow_mut().pop_front();
+            let Some(source) = next else { break };
+            self.check_case(&mut engine, source).await;
         }
         *self.engine.borrow_mut() = Some(engine);
         self.report.state.set("done");
@@ -351,7 +351,9 @@ impl Runner {
     /// Chosen files come one after the other, whenever they are chosen.
     fn take(self: &Rc<Self>, files: &FileList) {
         let files = (0..files.length()).filter_map(|at| files.get(at));
-        self.wishes.borrow_mut().extend(files.map(Wish::File));
+        self.sources
+            .borrow_mut()
+            .extend(files.map(CaseSource::File));
         // Busy: whoever works will find them.
         if let Some(engine) = self.engine.borrow_mut().take() {
             let runner = self.clone();
@@ -385,9 +387,9 @@ impl Runner {
         self.report.verdict.set(format!("{verdict} {on}"));
     }
 
-    async fn check_case(&self, engine: &mut GpuEngine, wish: Wish) {
-        let name = wish.name();
-        let bytes = match wish.bytes(self.lang).await {
+    async fn check_case(&self, engine: &mut GpuEngine, source: CaseSource) {
+        let name = source.name();
+        let bytes = match source.bytes(self.lang).await {
             Ok(bytes) => bytes,
             Err(why) => return self.refuse(texts::NOT_LOADED, name, &why),
         };

@@ -4,7 +4,7 @@
 
 pub mod axis;
 pub mod extent;
-pub mod keyless;
+pub mod fully_masked;
 pub mod legend;
 pub mod slider;
 pub mod strip;

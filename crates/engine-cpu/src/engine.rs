@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
-use attnscope_engine::bounds::within_bounds;
 use attnscope_engine::cache_state::{CacheState, Units};
 use attnscope_engine::needs;
 use attnscope_engine::passes::{Pass, Plan};
 use attnscope_engine::sizes::{Allowed, Sizes, StatSizes};
 use attnscope_engine::steps::{Job, Planner, Step, Steps, row_count};
+use attnscope_engine::validate::validated;
 use attnscope_engine::{
     Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues, OutputMatrix,
     ReadResults, Slot,
@@ -67,7 +67,7 @@ impl Default for CpuEngine {
                 software: true,
                 timestamps: false,
                 max_seq_len: u32::MAX,
-                looked_at: false,
+                needs_polling: false,
             },
             frame: 0,
             finished: 0,
@@ -288,7 +288,7 @@ impl Engine for CpuEngine {
         if frame.config.score_rank.is_some() && frame.score_factors.is_none() {
             return Ok(self.frame); // The last picture stays until the factors are there.
         }
-        self.accept(within_bounds(frame))?;
+        self.accept(validated(frame))?;
         self.frame += 1;
         Ok(self.frame)
     }

@@ -28,9 +28,9 @@ struct Progress {
 
 /// A question to the device; dropping it is the answer.
 #[derive(Debug)]
-pub struct Question(Arc<Progress>);
+pub struct PendingWork(Arc<Progress>);
 
-impl Drop for Question {
+impl Drop for PendingWork {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::Relaxed);
         self.0.heard.fetch_add(1, Ordering::Relaxed);
@@ -131,7 +131,7 @@ impl Context {
             adapter: adapter_info::adapter_name(&info, words),
             timestamps,
             max_seq_len,
-            looked_at: adapter_info::tells_late(),
+            needs_polling: adapter_info::tells_late(),
         };
         Ok(Self {
             instance,
@@ -161,13 +161,13 @@ impl Context {
     }
 
     /// Asks the device something: the answer drops what this gives.
-    pub fn question(&self) -> Question {
+    pub fn pending_work(&self) -> PendingWork {
         self.progress.open.fetch_add(1, Ordering::Relaxed);
-        Question(Arc::clone(&self.progress))
+        PendingWork(Arc::clone(&self.progress))
     }
 
     /// Answers so far; `None` while none is waited for.
-    pub fn pulse(&self) -> Option<u32> {
+    pub fn completed_count(&self) -> Option<u32> {
         let waits = self.progress.open.load(Ordering::Relaxed) > 0;
         waits.then(|| self.progress.heard.load(Ordering::Relaxed))
     }
@@ -176,7 +176,7 @@ impl Context {
     pub fn submit(&self, commands: wgpu::CommandBuffer) {
         self.queue.submit([commands]);
         self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
-        let question = self.question();
+        let question = self.pending_work();
         self.queue.on_submitted_work_done(move || {
             question.0.in_flight.fetch_sub(1, Ordering::Relaxed);
         });
@@ -184,7 +184,7 @@ impl Context {
 
     /// Notes `frame` as finished once everything submitted so far is.
     pub fn announce(&self, frame: u64) {
-        let question = self.question();
+        let question = self.pending_work();
         self.queue.on_submitted_work_done(move || {
             question.0.finished.fetch_max(frame, Ordering::Relaxed);
         });
@@ -196,7 +196,7 @@ impl Context {
         let _ = self.device.poll(wgpu::PollType::Poll);
         // Nothing is submitted: the browser looks at what is done.
         #[cfg(target_arch = "wasm32")]
-        if self.capabilities.looked_at && self.progress.in_flight.load(Ordering::Relaxed) > 0 {
+        if self.capabilities.needs_polling && self.progress.in_flight.load(Ordering::Relaxed) > 0 {
             self.queue.submit([]);
         }
         self.progress.finished.load(Ordering::Relaxed)

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use attnscope_attention::layer::Biases;
-use attnscope_engine::bounds::within_bounds;
 use attnscope_engine::cache_state::{CacheState, Units};
 use attnscope_engine::needs::{self, Name};
 use attnscope_engine::passes::{Pass, Plan};
 use attnscope_engine::sizes::{Sizes, StatSizes};
 use attnscope_engine::steps::{Job, Planner, Step, Steps, row_count};
+use attnscope_engine::validate::validated;
 use attnscope_engine::{
     Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues, Slot,
 };
@@ -422,7 +422,7 @@ impl Engine for GpuEngine {
         if frame.config.score_rank.is_some() && frame.score_factors.is_none() {
             return Ok(self.frame); // The last picture stays until the factors are there.
         }
-        self.accept(within_bounds(frame))?;
+        self.accept(validated(frame))?;
         // What was missed is among what is left now.
         self.missed = false;
         self.frame += 1;
@@ -476,8 +476,8 @@ impl Engine for GpuEngine {
         errors.lost().or_else(|| errors.fault())
     }
 
-    fn pulse(&self) -> Option<u32> {
-        self.context.pulse()
+    fn completed_count(&self) -> Option<u32> {
+        self.context.completed_count()
     }
 }
 

@@ -82,7 +82,7 @@ impl GpuEngine {
     fn submit_and_map(&self, staging: wgpu::Buffer, encoder: wgpu::CommandEncoder) -> Pending {
         self.context.queue.submit([encoder.finish()]);
         let (tell, done) = oneshot::channel();
-        let question = self.context.question();
+        let question = self.context.pending_work();
         staging.map_async(wgpu::MapMode::Read, .., move |result| {
             drop(question);
             // The receiver is gone when nobody waits any more.

@@ -1,7 +1,6 @@
 //! What an engine is: it turns a layer and a [`Frame`] into pictures. `attnscope-engine-gpu` does it in
 //! WGSL, `attnscope-engine-cpu` in Rust; both are read from one table of [`passes`].
 
-pub mod bounds;
 pub mod cache_state;
 pub mod centring;
 pub mod colors;
@@ -11,6 +10,7 @@ pub mod recovery;
 pub mod sizes;
 pub mod steps;
 pub mod tiles;
+pub mod validate;
 
 use std::fmt;
 use std::future::Future;
@@ -220,7 +220,7 @@ pub struct Capabilities {
     pub max_seq_len: u32,
     /// Whether finished work is told of only when the device is looked at, by asking for
     /// [`Engine::finished`]: then it is looked at often.
-    pub looked_at: bool,
+    pub needs_polling: bool,
 }
 
 /// Numbers of the picture, read after it was drawn and never on the way to the screen.
@@ -369,7 +369,7 @@ pub trait Engine {
     fn lost(&self) -> Option<EngineError>;
 
     /// How many answers have come so far; `None` while none is waited for.
-    fn pulse(&self) -> Option<u32> {
+    fn completed_count(&self) -> Option<u32> {
         None
     }
 }

@@ -1,7 +1,7 @@
 //! The call of other libraries that makes the same mask. Code is in no language of the page;
 //! `docs/parity.md` holds what each call was seen to do.
 
-use super::facts::torch_mask;
+use super::key_count::torch_mask;
 use attnscope_attention::config::Empty;
 use attnscope_attention::visibility::Visibility;
 

@@ -1,9 +1,10 @@
 //! Everything the reader can change, as plain data. A permalink, an embed attribute, a message
 //! from a host page, an undo step and a test are all a [`Scene`].
 
+pub mod bias_tensor;
 mod cjar;
 pub mod code;
-pub mod facts;
+pub mod key_count;
 pub mod keys;
 mod lang;
 mod limits;
@@ -13,7 +14,6 @@ pub mod presets;
 pub mod resolve;
 pub mod sanitize;
 mod text;
-pub mod unit;
 mod view;
 pub mod warning;
 pub mod words;

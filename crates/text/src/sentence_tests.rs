@@ -11,7 +11,7 @@ fn tokens() -> Vec<String> {
 fn say(scene: &Scene, summary: &Summary) -> [String; 2] {
     let tokens = tokens();
     [Lang::En, Lang::Zh].map(|lang| {
-        let facts = Facts {
+        let facts = Picture {
             scene,
             head: 8,
             summary,
@@ -259,7 +259,7 @@ fn padding_and_the_mean_in_empty_rows_are_told() {
 fn about(scene: &Scene, summary: &Summary) -> Option<(usize, usize, How)> {
     let tokens = tokens();
     let [en, zh] = [Lang::En, Lang::Zh].map(|lang| {
-        let facts = Facts {
+        let facts = Picture {
             scene,
             head: 8,
             summary,

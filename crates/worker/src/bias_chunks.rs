@@ -2,8 +2,8 @@
 
 use attnscope_attention::layer::Tensor;
 use attnscope_scene::Cjar;
+use attnscope_scene::bias_tensor::{Unit, UnitKey};
 use attnscope_scene::resolve::Sizes;
-use attnscope_scene::unit::{Unit, UnitKey};
 
 use super::blobs::{Blob, CHUNK, to_bytes};
 use super::codec::ProtocolError;

@@ -4,8 +4,8 @@ use attnscope_attention::low_rank::{OutFactors, ScoreFactors};
 use attnscope_attention::project::Projected;
 use attnscope_attention::reference::HeadFactors;
 use attnscope_attention::summary::Summary;
+use attnscope_scene::bias_tensor::Unit;
 use attnscope_scene::resolve::Sizes;
-use attnscope_scene::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{BlobReader, BlobWriter, TensorHandle};

@@ -1,0 +1,268 @@
+//! What the page knows, in one context. Components derive from it; only the scheduler, the loader
+//! and event handlers write to it.
+pub mod address;
+pub mod debounce;
+pub mod derived;
+pub mod limits;
+pub mod loader;
+pub mod long_lived;
+pub mod preferences;
+pub mod problem;
+pub mod window_stats;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::layout::strip::StripGrid;
+use crate::state::long_lived::LongLived;
+use crate::state::problem::Problem;
+use attnscope_attention::layer::Layer;
+use attnscope_attention::summary::Summary;
+use attnscope_engine::recovery::Again;
+use attnscope_engine::{Capabilities, EngineError, FrameReport};
+use attnscope_scene::resolve::Sizes;
+use attnscope_scene::warning::Warning;
+use attnscope_scene::{Quantity, Scene, Source};
+use attnscope_text::sentence::Spoken;
+
+/// A part of the state: it stays while views that read it come and go.
+pub type State<T> = LongLived<RwSignal<T>>;
+
+/// Makes one.
+pub fn state<T: Send + Sync + 'static>(value: T) -> State<T> {
+    LongLived::new(RwSignal::new(value))
+}
+
+/// The state of one attnscope on a page.
+#[derive(Clone, Copy)]
+pub struct AppState {
+    /// Everything the reader chose. Written through [`AppState::change`] by controls.
+    pub scene: State<Scene>,
+    /// The layer of `scene.source`.
+    pub layer: State<LayerState>,
+    /// The engine.
+    pub engine: State<EngineState>,
+    /// Numbers of the newest finished frame.
+    pub report: State<FrameReport>,
+    /// While the large map is coarse: how much of it is there, of how much.
+    pub coarse: State<Option<(u32, u32)>>,
+    /// Small maps on screen have been those of an older Frame for a while.
+    pub strip_late: State<bool>,
+    /// Whether there is a picture on the canvas of the map, and on that of the strip.
+    pub drawn: State<(bool, bool)>,
+    /// Facts of the chosen head for the Scene they were computed from; `None` until the first.
+    pub summary: State<Option<(Scene, Arc<Summary>)>>,
+    /// Worked numbers of the cell that is explained.
+    pub cell: State<Option<CellNumbers>>,
+    /// The cell that the sentence is about: explained while none is hovered or locked.
+    pub spoken: State<Option<Spoken>>,
+    /// Hovered cell (query, key), if the pointer or the cell cursor is on the map.
+    pub hover: State<Option<(u32, u32)>>,
+    /// Singular values of W_O, falling; empty until known.
+    pub sigma: State<Arc<[f32]>>,
+    /// Sentences about what went wrong, newest last; each can be dismissed.
+    pub problems: State<Vec<Problem>>,
+    /// What the layer limits, as it was said last: said once, whatever else changes.
+    pub limited: State<Vec<(Warning, String)>>,
+    /// Set whenever the hand has come to rest, always to the same: the news is what counts, and
+    /// numbers that take longer may be read anew.
+    pub rested: State<bool>,
+    /// How the strip of heads lies on its canvas; set by the strip, read by the scheduler.
+    pub strip: State<StripGrid>,
+    /// Embedded page: only the map and chosen controls.
+    pub embedded: bool,
+}
+
+impl AppState {
+    /// The state of a page that has just been opened with this Scene.
+    pub fn new(scene: Scene, embedded: bool) -> Self {
+        Self {
+            scene: state(scene),
+            layer: State::default(),
+            engine: State::default(),
+            report: State::default(),
+            coarse: State::default(),
+            strip_late: State::default(),
+            drawn: State::default(),
+            summary: State::default(),
+            cell: State::default(),
+            spoken: State::default(),
+            hover: State::default(),
+            sigma: state(Arc::from([])),
+            problems: State::default(),
+            limited: State::default(),
+            rested: State::default(),
+            strip: State::default(),
+            embedded,
+        }
+    }
+
+    /// The state that [`App`](crate::app::App) provided. Calling it outside of the page is a
+    /// bug and panics.
+    pub fn get() -> Self {
+        expect_context()
+    }
+
+    /// Changes the Scene; the only way in which controls do.
+    pub fn change(&self, edit: impl FnOnce(&mut Scene)) {
+        let mut edit = Some(edit);
+        self.change_scene(&mut |scene| {
+            if let Some(edit) = edit.take() {
+                edit(scene);
+            }
+        });
+    }
+
+    fn change_scene(&self, edit: &mut dyn FnMut(&mut Scene)) {
+        self.scene.update(edit);
+    }
+
+    /// Sizes of the layer of the present source, once all of it is there.
+    pub fn sizes(&self) -> Option<Sizes> {
+        let loaded = self.layer.read();
+        let LayerState::Ready(loaded) = &*loaded else {
+            return None;
+        };
+        let whole = loaded.layer.preview_of.is_none();
+        let present = self.scene.with(|scene| scene.source == loaded.source);
+        (whole && present).then(|| Sizes::from(&*loaded.layer))
+    }
+
+    /// The Scene as it is shown, for links: with what its layer has of it. What was asked for stays
+    /// in [`AppState::scene`], so that another layer can show it.
+    pub fn shown(&self) -> Scene {
+        match self.sizes() {
+            Some(sizes) => self.scene.with(|scene| scene.limited(sizes).0),
+            None => self.scene.get(),
+        }
+    }
+
+    /// Takes back the problems that are over and says what is one now.
+    pub fn tell(&self, over: fn(&Problem) -> bool, now: Vec<Problem>) {
+        self.problems.update(|all| {
+            all.retain(|problem| !over(problem));
+            all.extend(now);
+        });
+    }
+}
+
+/// The layer of the present source.
+#[derive(Clone, Debug, Default)]
+pub enum LayerState {
+    /// Nothing asked for yet.
+    #[default]
+    Idle,
+    /// Being fetched: bytes so far, bytes in all if known. The last layer stays on screen.
+    Loading {
+        /// Bytes so far.
+        done: u64,
+        /// Bytes in all, if the server says so.
+        total: Option<u64>,
+        /// What stays on screen meanwhile.
+        previous: Option<LoadedLayer>,
+    },
+    /// There.
+    Ready(LoadedLayer),
+    /// Not to be had; a [`Problem`] says why. The last layer stays on screen.
+    Failed {
+        /// What stays on screen.
+        previous: Option<LoadedLayer>,
+    },
+}
+
+impl LayerState {
+    /// The layer on screen, whatever is going on.
+    pub fn shown(&self) -> Option<&LoadedLayer> {
+        match self {
+            Self::Idle => None,
+            Self::Loading { previous, .. } | Self::Failed { previous } => previous.as_ref(),
+            Self::Ready(layer) => Some(layer),
+        }
+    }
+}
+
+/// A layer and its words.
+#[derive(Clone, Debug)]
+pub struct LoadedLayer {
+    /// Tensors.
+    pub layer: Arc<Layer>,
+    /// One label per token.
+    pub tokens: Arc<[String]>,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Which engine draws. From the first answer on there always is one.
+#[derive(Clone, Debug, Default)]
+pub enum EngineState {
+    /// Asking for an adapter and a device.
+    #[default]
+    Probing,
+    /// The graphics device draws.
+    Gpu(Capabilities),
+    /// It is lost, and the CPU's first picture is on its way.
+    Lost(EngineError, Again),
+    /// The CPU draws while the device is asked for again.
+    Recovering(EngineError),
+    /// The CPU draws: why, and who asks for the device again.
+    Cpu(EngineError, Again),
+}
+
+impl EngineState {
+    /// The word for host pages and style sheets.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Probing => "probing",
+            Self::Gpu(_) => "gpu",
+            Self::Lost(..) => "lost",
+            Self::Recovering(_) => "recovering",
+            Self::Cpu(..) => "cpu",
+        }
+    }
+
+    /// Why the graphics device does not draw.
+    pub fn trouble(&self) -> Option<&EngineError> {
+        match self {
+            Self::Probing | Self::Gpu(_) => None,
+            Self::Lost(why, _) | Self::Recovering(why) | Self::Cpu(why, _) => Some(why),
+        }
+    }
+
+    /// Who asks for the graphics device again.
+    pub fn again(&self) -> Again {
+        match self {
+            Self::Lost(_, again) | Self::Cpu(_, again) => *again,
+            _ => Again::Nobody,
+        }
+    }
+}
+
+/// One cell in f64 on the CPU, from the same q, k, P, s as the picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellNumbers {
+    /// Query.
+    pub row: usize,
+    /// Key.
+    pub col: usize,
+    /// Whether the query may see the key.
+    pub visible: bool,
+    /// scale · q·k (without P_K).
+    pub qk: f64,
+    /// scale · q·P_K.
+    pub qp: f64,
+    /// s.
+    pub s: f64,
+    /// Raw score r = qk + qp (or its low-rank value).
+    pub score: f64,
+    /// Weight A.
+    pub weight: f64,
+    /// Sum of the row's weights.
+    pub row_sum: f64,
+    /// Keys that the query sees.
+    pub visible_keys: usize,
+    /// What the picture shows of the cell: its weight or its score.
+    pub quantity: Quantity,
+    /// What the engine drew in this cell, once read back.
+    pub drawn: Option<f32>,
+}
