@@ -1,72 +1,9 @@
-//! Legal ranges of every number in a Scene, in one table, and the way back into them.
+//! The way back into the legal ranges of [`KEYS`].
 
+use super::keys::{KEYS, range};
 use super::warning::{Reason, Warning};
 use super::words::Word;
-use super::{MAX_SEQ_LEN, Rect, Scale, Scene, Source};
-
-/// Largest magnitude of amplitudes, heights and slopes: with it every score of SPEC 1–3 stays a finite
-/// f32.
-pub const MAX_FACTOR: f32 = 1000.0;
-
-/// Largest magnitude of the free scale, and of a P_K of its own at every position. Scores that differ
-/// by thousands within a row cannot be held to SPEC 7 in f32 where two keys are almost equal: with
-/// these, no product of both is as large (`tests/legal_ranges.rs`). What all keys share, as a shared
-/// P_K, may be [`MAX_FACTOR`] large: it is taken away before scores are rounded.
-const MAX_SCALE: f64 = 10.0;
-const MAX_POSITION_KEY: f64 = 5.0;
-
-const L: f64 = MAX_SEQ_LEN as f64;
-const F: f64 = MAX_FACTOR as f64;
-
-/// Smallest and largest legal value by the parameter's name in links; names after a dot are parts
-/// of a compound. The layer on screen limits heads, ranks and cells further (see `limits`).
-pub const RANGES: &[(&str, f64, f64)] = &[
-    ("src.layer", 0.0, 5.0),
-    ("src.len", 1.0, L),
-    ("src.seed", 0.0, u32::MAX as f64),
-    ("w", 0.0, L),
-    ("left", -L, L),
-    ("right", -L, L),
-    ("dil", 1.0, L),
-    ("sinks", 0.0, L),
-    ("globals", 0.0, L),
-    ("pad", 0.0, L),
-    ("scale", -MAX_SCALE, MAX_SCALE),
-    ("seg", 1.0, L),
-    ("pk", -F, F),
-    ("pk.position", -MAX_POSITION_KEY, MAX_POSITION_KEY),
-    ("pk.seed", 0.0, u32::MAX as f64),
-    ("pv", -F, F),
-    ("pv.seed", 0.0, u32::MAX as f64),
-    ("s", -F, F),
-    ("s.slope", -F, F),
-    ("s.decay", -F, F),
-    ("s.wave", -F, F),
-    ("s.period", 1.0 / 128.0, 1e6),
-    ("s.bump", -F, F),
-    ("s.at", -L, L),
-    ("s.width", 1.0 / 128.0, 1e6),
-    ("s.seed", 0.0, u32::MAX as f64),
-    ("rho", 1.0, 16_384.0),
-    ("r", 1.0, 16_384.0),
-    ("head", 0.0, 1023.0),
-    ("rect.at", 0.0, L - 1.0),
-    ("rect.size", 1.0, L),
-    ("cell.at", 0.0, L - 1.0),
-];
-
-/// The legal range of the parameter `key`; everything finite where the table has no line.
-pub fn range(key: &str) -> (f64, f64) {
-    RANGES
-        .iter()
-        .find(|(name, ..)| *name == key)
-        .map_or((f64::MIN, f64::MAX), |&(_, min, max)| (min, max))
-}
-
-/// The legal range of the amplitude of P_K: a shared one may be larger than one per position.
-pub fn key_bias_range(per_position: bool) -> (f64, f64) {
-    range(if per_position { "pk.position" } else { "pk" })
-}
+use super::{MAX_SEQ_LEN, Rect, Scene};
 
 /// Number types of a Scene; all of them are exact in f64 within their legal ranges.
 pub trait Number: Copy + std::fmt::Display {
@@ -96,64 +33,14 @@ impl Scene {
     #[must_use]
     pub fn sanitize(mut self) -> (Self, Vec<Warning>) {
         let mut fix = Fix::default();
-        let plain = Self::default().cjar;
-
-        match &mut self.source {
-            Source::MiniLm { layer, .. } => fix.whole("src.layer", layer),
-            Source::Synthetic { seq_len, .. } => fix.whole("src.len", seq_len),
-        }
-        let window = &mut self.window;
-        fix.whole("w", &mut window.size);
-        fix.optional("left", &mut window.left);
-        fix.optional("right", &mut window.right);
-        fix.whole("dil", &mut window.dilation);
-        fix.whole("sinks", &mut window.sinks);
-        fix.whole("globals", &mut window.globals);
-        fix.whole("pad", &mut self.padding);
-        if let Scale::Free(value) = &mut self.scale {
-            fix.real("scale", value, 1.0);
-        }
-        let cjar = &mut self.cjar;
-        fix.optional("seg", &mut cjar.segment);
-        let limits = key_bias_range(cjar.p_k.per_position);
-        fix.real_within("pk", limits, &mut cjar.p_k.amplitude, plain.p_k.amplitude);
-        fix.real("pv", &mut cjar.p_v.amplitude, plain.p_v.amplitude);
-        let (s, s0) = (&mut cjar.s, &plain.s);
-        fix.real("s", &mut s.amplitude, s0.amplitude);
-        fix.real("s.slope", &mut s.slope, s0.slope);
-        fix.real("s.decay", &mut s.decay, s0.decay);
-        fix.real("s.wave", &mut s.wave, s0.wave);
-        fix.real("s.period", &mut s.period, s0.period);
-        fix.real("s.bump", &mut s.bump, s0.bump);
-        fix.real("s.at", &mut s.at, s0.at);
-        fix.real("s.width", &mut s.width, s0.width);
-        fix.optional("rho", &mut cjar.score_rank);
-        fix.optional("r", &mut cjar.out_rank);
-
-        fix.optional("head", &mut self.view.head);
-        if let Some(rect) = &mut self.view.rect {
-            fix.rect(rect);
-        }
-        if let Some((row, col)) = &mut self.view.cell {
-            fix.whole("cell.at", row);
-            fix.whole("cell.at", col);
-        }
-        let mut show = Vec::with_capacity(self.show.len().min(8));
-        for control in std::mem::take(&mut self.show) {
-            if show.contains(&control) {
-                fix.note("show", control.word(), Reason::Repeated);
-            } else {
-                show.push(control);
-            }
-        }
-        self.show = show;
+        KEYS.iter().for_each(|key| (key.fix)(&mut self, &mut fix));
         (self, fix.warnings)
     }
 }
 
 /// Moves numbers into their ranges and writes down each move.
-#[derive(Default)]
-struct Fix {
+#[derive(Debug, Default)]
+pub struct Fix {
     warnings: Vec<Warning>,
 }
 
@@ -162,7 +49,7 @@ impl Fix {
         self.warnings.push(Warning::new(key, value, reason));
     }
 
-    fn whole<T: Number>(&mut self, key: &str, value: &mut T) {
+    pub(super) fn whole<T: Number>(&mut self, key: &str, value: &mut T) {
         self.within(key, range(key), value);
     }
 
@@ -174,7 +61,7 @@ impl Fix {
         }
     }
 
-    fn optional<T: Number>(&mut self, key: &str, value: &mut Option<T>) {
+    pub(super) fn optional<T: Number>(&mut self, key: &str, value: &mut Option<T>) {
         if let Some(value) = value {
             self.whole(key, value);
         }
@@ -182,11 +69,17 @@ impl Fix {
 
     /// Not-a-number becomes `default`, an infinity the nearer end, −0 becomes 0 (so that equal
     /// Scenes have equal links).
-    fn real(&mut self, key: &str, value: &mut f32, default: f32) {
+    pub(super) fn real(&mut self, key: &str, value: &mut f32, default: f32) {
         self.real_within(key, range(key), value, default);
     }
 
-    fn real_within(&mut self, key: &str, limits: (f64, f64), value: &mut f32, default: f32) {
+    pub(super) fn real_within(
+        &mut self,
+        key: &str,
+        limits: (f64, f64),
+        value: &mut f32,
+        default: f32,
+    ) {
         if value.is_nan() {
             self.note(key, "NaN", Reason::NotANumber);
             *value = default;
@@ -195,8 +88,21 @@ impl Fix {
         *value += 0.0;
     }
 
+    /// What stands in a list twice is kept once.
+    pub(super) fn repeated<T: Word + Copy + PartialEq>(&mut self, key: &str, list: &mut Vec<T>) {
+        let mut kept = Vec::with_capacity(list.len().min(8));
+        for item in std::mem::take(list) {
+            if kept.contains(&item) {
+                self.note(key, item.word(), Reason::Repeated);
+            } else {
+                kept.push(item);
+            }
+        }
+        *list = kept;
+    }
+
     /// A rectangle ends at the longest sequence at the latest.
-    fn rect(&mut self, rect: &mut Rect) {
+    pub(super) fn rect(&mut self, rect: &mut Rect) {
         self.whole("rect.at", &mut rect.row);
         self.whole("rect.at", &mut rect.col);
         self.whole("rect.size", &mut rect.rows);

@@ -1,6 +1,7 @@
 //! Values of a link as text and back: numbers, and the parameters that have parts.
 
-use super::sanitize::{Number, range};
+use super::keys::range;
+use super::sanitize::Number;
 use super::warning::Reason;
 use super::words::Word;
 use super::{

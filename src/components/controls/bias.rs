@@ -10,7 +10,7 @@ use crate::state::AppState;
 use crate::state::derived::{Derived, part, t};
 use attnscope_attention::bias::xavier_deviation;
 use attnscope_attention::config::Reading;
-use attnscope_scene::sanitize::{key_bias_range, range};
+use attnscope_scene::keys::{key_bias_range, range};
 use attnscope_scene::{Bias, BiasShape, Cjar, Scene};
 use attnscope_text::{Text, controls as words, number};
 

@@ -10,8 +10,8 @@ use crate::layout::slider::Track;
 use crate::state::AppState;
 use crate::state::derived::{Derived, part, t};
 use attnscope_attention::low_rank;
+use attnscope_scene::keys::range;
 use attnscope_scene::listing::Point;
-use attnscope_scene::sanitize::range;
 use attnscope_scene::{Mechanism, Scale};
 use attnscope_text::{controls as words, number};
 
