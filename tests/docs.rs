@@ -91,3 +91,63 @@ fn every_frame_to_copy_lets_its_link_open() {
         assert!(frames > 0, "{file} has no frame any more");
     }
 }
+
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// What stands between backticks, code blocks aside.
+fn quoted(text: &str) -> Vec<String> {
+    let outside: String = text.split("```").step_by(2).collect();
+    let spans = outside.split('`').skip(1).step_by(2);
+    spans.map(str::to_owned).collect()
+}
+
+#[test]
+fn files_that_the_documents_name_exist() {
+    let mut judged = 0;
+    let top = [
+        "crates/", "src/", "shaders/", "tests/", "e2e/", "docs/", "lang/", "www/", "build/",
+        "xtask/",
+    ];
+    for file in DOCUMENTS {
+        for name in quoted(&read(file)) {
+            if top.iter().any(|folder| name.starts_with(folder)) && !name.contains("NAME") {
+                assert!(root().join(&name).exists(), "{file}: {name}");
+                judged += 1;
+            }
+        }
+    }
+    assert!(judged > 40, "{judged}");
+}
+
+/// A command names tests and browser suites that are there.
+#[test]
+fn commands_that_the_documents_give_run_something() {
+    let mut judged = 0;
+    let workspace = read("Cargo.toml");
+    for file in DOCUMENTS {
+        for command in read(file)
+            .split(['`', '\n'])
+            .filter(|text| text.contains("cargo test") || text.contains("node e2e/run.mjs"))
+        {
+            let words: Vec<_> = command.split_whitespace().collect();
+            for pair in words.windows(2) {
+                let there = match pair {
+                    ["--test", name] => root().join(format!("tests/{name}.rs")).exists(),
+                    ["-p", name] => workspace.contains(&format!("{name} = {{ path")),
+                    ["e2e/run.mjs", suite] => root().join(format!("e2e/{suite}.test.mjs")).exists(),
+                    _ => continue,
+                };
+                assert!(there, "{file}: {command}");
+                judged += 1;
+            }
+        }
+    }
+    assert!(judged > 8, "{judged}");
+}
+
+/// A page that one reads on the first day.
+#[test]
+fn the_architecture_stays_short() {
+    let words = read("ARCHITECTURE.md").split_whitespace().count();
+    assert!(words <= 2500, "{words}");
+}
