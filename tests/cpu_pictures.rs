@@ -9,7 +9,7 @@ use attnscope_data::case::Case;
 use attnscope_data::folder;
 use attnscope_engine::{ColorTable, Colors, Engine, Frame, MapValues, Pool, colors};
 use attnscope_engine_cpu::CpuEngine;
-use attnscope_engine_cpu::paint::Picture;
+use attnscope_engine_cpu::Picture;
 use attnscope_engine_gpu::{GpuEngine, Slot};
 use attnscope_scene::{ColorScale, Quantity, Rect};
 use support::{COLORS, SLOTS, frame, output, resize, strip, whole_map};

@@ -6,7 +6,7 @@ mod support;
 
 use attnscope_engine::{Engine, Frame, OutputMatrix};
 use attnscope_engine_cpu::CpuEngine;
-use attnscope_engine_cpu::paint::Picture;
+use attnscope_engine_cpu::Picture;
 use proptest::prelude::*;
 use support::sequence::{Choices, Kits, PICTURES, Seen, bits, same, sequences};
 

@@ -281,8 +281,11 @@ fn counted_texts_have_the_plural_forms_of_their_language() {
         let words: Node = serde_json::from_str(&text).unwrap();
         let tag = words.get("language").unwrap().get("tag").unwrap();
         let locale = icu_locale_core::Locale::try_from_str(tag.text().unwrap()).unwrap();
-        let rules =
-            icu_plurals::PluralRules::try_new((&locale).into(), Default::default()).unwrap();
+        let rules = icu_plurals::PluralRules::try_new(
+            (&locale).into(),
+            icu_plurals::PluralRulesOptions::default(),
+        )
+        .unwrap();
         let wanted: Vec<String> = rules
             .categories()
             .map(|category| format!("{category:?}").to_lowercase())

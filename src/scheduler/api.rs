@@ -16,7 +16,7 @@ pub fn attach(slot: CanvasSlot, canvas: web_sys::HtmlCanvasElement) {
     with(|scheduler| {
         scheduler
             .canvases
-            .attach(slot, canvas, scheduler.engine.as_mut())
+            .attach(slot, canvas, scheduler.engine.as_mut());
     });
     changed();
 }

@@ -11,7 +11,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 use crate::workers::{Resend, WorkerClient};
 use attnscope_engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
-use attnscope_engine_cpu::engine::check;
+use attnscope_engine_cpu::check;
 use attnscope_engine_gpu::Slot;
 use attnscope_worker::blobs::{BlobReader, to_bytes};
 use attnscope_worker::codec::ProtocolError;

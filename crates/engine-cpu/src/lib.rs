@@ -5,16 +5,17 @@
 //! time, [`maps`] and [`texels`] put cells together, [`outputs`] goes on from the weights, [`paint`]
 //! colours texels. It knows no thread and no page, and stores no `[L, L]` matrix either.
 
-pub mod draw;
-pub mod engine;
-pub mod lanes;
-pub mod maps;
-pub mod outputs;
-pub mod paint;
+mod draw;
+mod engine;
+mod lanes;
+mod maps;
+mod outputs;
+mod paint;
 mod passes;
-pub mod pixels;
-pub mod rows;
-pub mod texels;
-pub mod tile;
+mod pixels;
+mod rows;
+mod texels;
+mod tile;
 
-pub use engine::CpuEngine;
+pub use engine::{CpuEngine, check};
+pub use paint::Picture;

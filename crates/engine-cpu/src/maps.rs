@@ -92,7 +92,7 @@ impl CpuEngine {
                 let band = cells.band(y);
                 let end = band.end.min(band.start + GROUP);
                 head.make(band.start, end, &mut rows);
-                cells.open(&mut texels, y);
+                Cells::open(&mut texels, y);
                 let made = &rows[..end - band.start];
                 for row in made {
                     cells.add(&mut texels, y, row, head.thinned);
@@ -116,7 +116,7 @@ fn fill(
 ) -> bool {
     let end = cells.band(rows.1 as usize - 1).end;
     let mut now = cursor.take().unwrap_or_else(|| {
-        cells.open(texels, rows.0 as usize);
+        Cells::open(texels, rows.0 as usize);
         Cursor {
             row: cells.band(rows.0 as usize).start,
             y: rows.0 as usize,
@@ -139,7 +139,7 @@ fn fill(
                 cells.close(texels, now.y, band.len());
                 now.y += 1;
                 if now.y < rows.1 as usize {
-                    cells.open(texels, now.y);
+                    Cells::open(texels, now.y);
                 }
             }
         }

@@ -25,8 +25,6 @@ pub const GROUP: usize = 4;
 pub struct Span {
     /// Both ranges, rising; either can be empty.
     pub ranges: [Range<usize>; 2],
-    /// How many keys the row sees, or has a weight for.
-    pub keys: usize,
     /// Whether the row sees no key and every key has the same weight instead.
     pub mean: bool,
 }
@@ -114,7 +112,6 @@ impl<'a> Head<'a> {
         std::array::from_fn(|_| Row {
             span: Span {
                 ranges: [0..0, 0..0],
-                keys: 0,
                 mean: false,
             },
             values: vec![0.0; len],
@@ -164,13 +161,11 @@ impl<'a> Head<'a> {
             seen.fill(true);
             return Span {
                 ranges: [0..0, 0..len],
-                keys: len,
                 mean,
             };
         }
         Span {
             ranges: [kept, near],
-            keys,
             mean,
         }
     }

@@ -165,7 +165,7 @@ impl Cells {
     }
 
     /// Empties texel row `y`.
-    pub fn open(&self, texels: &mut Texels, y: usize) {
+    pub fn open(texels: &mut Texels, y: usize) {
         let (values, counts) = texels.row(y);
         values.fill(0.0);
         counts.fill(0.0);

@@ -41,8 +41,10 @@ impl Drop for PendingWork {
 #[derive(Debug)]
 pub struct Context {
     /// Makes surfaces.
+    #[cfg(target_arch = "wasm32")]
     pub instance: wgpu::Instance,
     /// Knows the formats of surfaces.
+    #[cfg(target_arch = "wasm32")]
     pub adapter: wgpu::Adapter,
     /// The device.
     pub device: wgpu::Device,
@@ -134,7 +136,9 @@ impl Context {
             needs_polling: adapter_info::tells_late(),
         };
         Ok(Self {
+            #[cfg(target_arch = "wasm32")]
             instance,
+            #[cfg(target_arch = "wasm32")]
             adapter,
             device,
             queue,

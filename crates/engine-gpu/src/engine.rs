@@ -270,7 +270,7 @@ impl GpuEngine {
         // A strip that is drawn again in the same submit need not be drawn before.
         let last_strip = steps.iter().rposition(|s| s.job.pass == Pass::DrawStrip);
         let last_pass = steps.iter().rposition(|s| self.makes_pass(s.job));
-        let mut submission = self.launcher.submission(&self.context);
+        let mut submission = Launcher::submission(&self.context);
         let (mut timed_end, mut missed) = (false, false);
         for (at, step) in steps.iter().enumerate() {
             if step.job.pass == Pass::DrawStrip && Some(at) != last_strip {

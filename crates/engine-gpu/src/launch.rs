@@ -75,7 +75,7 @@ impl Launcher {
     }
 
     /// Starts a submit.
-    pub fn submission(&self, context: &Context) -> Submission {
+    pub fn submission(context: &Context) -> Submission {
         Submission {
             encoder: context
                 .device
@@ -223,10 +223,5 @@ impl Submission {
         self.staged.extend_from_slice(bytemuck::bytes_of(value));
         self.staged.resize(at + SLOT, 0);
         Arg::Params(at as u32, size_of::<T>() as u64)
-    }
-
-    /// Whether another step (of at most three structs, or one struct a small map) fits.
-    pub fn has_room(&self, structs: usize) -> bool {
-        self.staged.len() / SLOT + structs <= SLOTS
     }
 }

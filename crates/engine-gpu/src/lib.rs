@@ -4,24 +4,24 @@
 //! [`heatmap`] draws. No buffer is `[L, L]` but inputs that are (mask, dense s), and nothing is read
 //! back on the way to the screen.
 
-pub mod adapter_info;
-pub mod context;
-pub mod device_errors;
+mod adapter_info;
+mod context;
+mod device_errors;
 mod draw;
 mod encode_heads;
 mod encode_output;
-pub mod engine;
+mod engine;
 pub mod gpu_data;
-pub mod heatmap;
-pub mod launch;
-pub mod params;
+mod heatmap;
+mod launch;
+mod params;
 pub mod passes;
 pub mod pipelines;
 pub mod readback;
 pub mod shaders;
-pub mod store;
-pub mod surface;
-pub mod upload;
+mod store;
+mod surface;
+mod upload;
 
 pub use attnscope_engine::Slot;
 pub use engine::GpuEngine;

@@ -8,6 +8,8 @@ use super::context::Context;
 #[derive(Debug)]
 pub enum Target {
     /// A surface and its configuration; not configured while width or height is 0.
+    // Only a page has a canvas.
+    #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code))]
     Surface {
         /// The surface.
         surface: wgpu::Surface<'static>,

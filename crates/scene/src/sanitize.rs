@@ -33,7 +33,9 @@ impl Scene {
     #[must_use]
     pub fn sanitize(mut self) -> (Self, Vec<Warning>) {
         let mut fix = Fix::default();
-        KEYS.iter().for_each(|key| (key.fix)(&mut self, &mut fix));
+        for key in KEYS {
+            (key.fix)(&mut self, &mut fix);
+        }
         (self, fix.warnings)
     }
 }

@@ -30,11 +30,13 @@ pub(super) fn category(lang: Lang, n: usize) -> String {
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) fn category(lang: Lang, n: usize) -> String {
     use icu_locale_core::Locale;
-    use icu_plurals::{PluralCategory, PluralRules};
+    use icu_plurals::{PluralCategory, PluralRules, PluralRulesOptions};
 
     let rules = Locale::try_from_str(TAG.pick(lang))
         .ok()
-        .and_then(|locale| PluralRules::try_new((&locale).into(), Default::default()).ok());
+        .and_then(|locale| {
+            PluralRules::try_new((&locale).into(), PluralRulesOptions::default()).ok()
+        });
     let category = rules.map_or(PluralCategory::Other, |rules| rules.category_for(n));
     match category {
         PluralCategory::Zero => "zero",
