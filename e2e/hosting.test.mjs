@@ -35,6 +35,7 @@ test('the sizes in docs/hosting.md', async () => {
   close('page', said('page, embed: code and style')[0], await sent('index.html', 'embed.html', ...code, ...module('attnscope')));
   close('first map', said('first layer, one head')[0], await sent(layer('first')));
   close('rest', said('first layer, the rest')[0], rest + (await sent(layer('sentence.x1'))));
+  close('compute worker', said('compute worker')[0], await sent(...module('compute')));
   close('CPU engine', said('CPU engine')[0], await sent(...module('cpu')));
   close('self-check', said('self-check')[0], await sent('check.html', built('check.css'), ...module('check')));
   const [least, most] = said('another layer of the model');

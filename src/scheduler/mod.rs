@@ -40,7 +40,7 @@ pub use self::device_lifecycle::retry_gpu;
 
 thread_local! {
     /// One page, one scheduler: every embed is a WebAssembly instance of its own.
-    static DRIVER: RefCell<Option<Scheduler>> = const { RefCell::new(None) };
+    static SCHEDULER: RefCell<Option<Scheduler>> = const { RefCell::new(None) };
     /// Whether a device has told something that is not looked at yet.
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
@@ -74,7 +74,7 @@ pub fn start(state: AppState) {
     });
     let loader = Loader::new(state, compute.clone());
     let biases = KeptBiases::new(compute.clone());
-    DRIVER.with(|slot| {
+    SCHEDULER.with(|slot| {
         *slot.borrow_mut() = Some(Scheduler {
             state,
             engine: None,
@@ -132,7 +132,7 @@ pub fn start(state: AppState) {
 }
 
 fn with<T>(act: impl FnOnce(&mut Scheduler) -> T) -> Option<T> {
-    DRIVER.with(|slot| slot.try_borrow_mut().ok()?.as_mut().map(act))
+    SCHEDULER.with(|slot| slot.try_borrow_mut().ok()?.as_mut().map(act))
 }
 
 fn now() -> f64 {
