@@ -1,6 +1,6 @@
 // Puts what is said before the module runs into the built pages: the sentences of boot.js and of
 // pages without JavaScript, from lang/*.json. Then it names the files by their contents (hash.mjs).
-// A hook of trunk (Trunk.toml). What the files must hold is checked by build/words.rs.
+// A hook of trunk (Trunk.toml). What the files must hold is checked by crates/text/build/words.rs.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { hashNames } from './hash.mjs';
 
 const LANG = fileURLToPath(new URL('../lang/', import.meta.url));
-/** The language that speaks to whoever asks for none of ours, as in build/words.rs. */
+/** The language that speaks to whoever asks for none of ours, as in crates/text/build/words.rs. */
 const FIRST = 'en.json';
 
 const stage = process.env.TRUNK_STAGING_DIR;

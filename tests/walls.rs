@@ -46,6 +46,11 @@ fn arrows_point_inwards_only() {
         ("engine", &["attention", "scene"]),
         ("engine-cpu", &["attention", "engine", "scene"]),
         ("engine-gpu", &["attention", "engine", "scene"]),
+        ("text", &["attention", "scene"]),
+        (
+            "worker",
+            &["attention", "data", "engine", "engine-cpu", "scene"],
+        ),
     ] {
         assert_eq!(own(&format!("attnscope-{package}")), knows, "{package}");
     }
@@ -53,7 +58,15 @@ fn arrows_point_inwards_only() {
 
 #[test]
 fn only_the_app_knows_leptos_and_only_one_engine_the_graphics_device() {
-    for package in ["attention", "scene", "data", "engine", "engine-cpu"] {
+    for package in [
+        "attention",
+        "scene",
+        "data",
+        "engine",
+        "engine-cpu",
+        "text",
+        "worker",
+    ] {
         let all = dependencies(&format!("attnscope-{package}"), None);
         for foreign in ["leptos", "wgpu", "web-sys"] {
             assert!(!all.contains(foreign), "{package} knows {foreign}");

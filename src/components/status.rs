@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::components::problems;
 use crate::components::rich_text::rich;
 use crate::scheduler;
-use crate::state::derived::{Derived, Sizes, t};
+use crate::state::derived::{Derived, ShownSizes, t};
 use crate::state::window_stats::Reach;
 use crate::state::{AppState, EngineState};
 use attnscope_engine::recovery::Again;
@@ -47,7 +47,7 @@ pub fn Status() -> impl IntoView {
         text.pick(lang.get())
     });
     let keys = Memo::new(move |_| app.scene.with(|s| Reach::of(s, sizes.get().seq_len).keys()));
-    let size = move |name: &'static str, value: fn(Sizes) -> u32| {
+    let size = move |name: &'static str, value: fn(ShownSizes) -> u32| {
         view! {
             <span class="fact">
                 <i>{name}</i>
@@ -64,7 +64,7 @@ pub fn Status() -> impl IntoView {
             </span>
             {size("L", |s| s.seq_len)}
             {size("H", |s| s.heads)}
-            {size("d", Sizes::model_dim)}
+            {size("d", ShownSizes::model_dim)}
             <span class="fact">{t(words::KEYS_PER_ROW)} " " <b>{move || keys.get()}</b></span>
         </footer>
     }

@@ -1,6 +1,6 @@
 //! Facts about the picture of one head, from which the page makes its sentence. All in f64.
 
-use super::config::{Config, Empty};
+use super::config::{Config, FullyMasked};
 use super::layer::{Biases, Layer};
 use super::reference::{Head, ReferenceError, Row};
 
@@ -91,7 +91,7 @@ pub fn summarize_head(here: &Head, asked: Option<usize>) -> Result<Summary, Refe
         let row = here.row(i);
         gather.row(i, &row);
         // A row that gets the mean loses nothing: it has a weight for every key.
-        let mean = row.seen == 0 && config.empty == Empty::Mean;
+        let mean = row.seen == 0 && config.empty == FullyMasked::Mean;
         if row.seen < l && !mean && !config.reading.is_signed() {
             lost.row(i, here, &row);
         }
@@ -167,7 +167,7 @@ impl Gather {
         summary.visible_max = summary.visible_max.max(n);
         if n == 0 {
             summary.empty_rows += 1;
-            // Weights that no key was chosen for (`Empty::Mean`) count in means over all queries.
+            // Weights that no key was chosen for (`FullyMasked::Mean`) count in means over all queries.
             for (sum, weight) in self.columns.iter_mut().zip(&row.weights) {
                 *sum += weight;
             }

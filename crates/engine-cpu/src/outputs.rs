@@ -33,7 +33,7 @@ pub struct Outputs {
 }
 
 impl CpuEngine {
-    /// RowRange of O of one head: weights times v'.
+    /// Rows of O of one head: weights times v'.
     pub(super) fn attend(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
         let (head, rows) = (job.unit as usize, job.rows);
         let (len, dim) = (shown.sizes.seq_len, shown.sizes.head_dim);
@@ -161,7 +161,7 @@ impl CpuEngine {
         true
     }
 
-    /// RowRange of y: some components of T times W_2, and a bias.
+    /// Rows of y: some components of T times W_2, and a bias.
     fn add_components(
         &self,
         shown: &Shown,

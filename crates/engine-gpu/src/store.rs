@@ -54,7 +54,7 @@ impl Store {
         self.heads.contains(&(name, head))
     }
 
-    /// Notes that they were.
+    /// Marks the head's numbers as uploaded.
     pub fn set_head_uploaded(&mut self, name: Name, head: u32) {
         self.heads.insert((name, head));
     }

@@ -2,7 +2,7 @@
 //! `docs/parity.md` holds what each call was seen to do.
 
 use super::key_count::torch_mask;
-use attnscope_attention::config::Empty;
+use attnscope_attention::config::FullyMasked;
 use attnscope_attention::visibility::Visibility;
 
 /// One call: the library, and what to write.
@@ -15,10 +15,10 @@ pub struct Call {
 }
 
 /// The calls that make the mask of `visibility`; `scale` where it is not 1/√d_h. With
-/// [`Empty::Mean`] a mask is written as −1e9 in the scores, which is what gives such rows the mean.
-pub fn calls(visibility: &Visibility, empty: Empty, scale: Option<f64>) -> Vec<Call> {
+/// [`FullyMasked::Mean`] a mask is written as −1e9 in the scores, which is what gives such rows the mean.
+pub fn calls(visibility: &Visibility, empty: FullyMasked, scale: Option<f64>) -> Vec<Call> {
     let mask = torch_mask(visibility);
-    if let (Some(mask), Empty::Mean) = (&mask, empty) {
+    if let (Some(mask), FullyMasked::Mean) = (&mask, empty) {
         return vec![Call {
             name: "PyTorch",
             code: filled(mask, scale),
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn names_and_code(visibility: &Visibility, scale: Option<f64>) -> Vec<(&'static str, String)> {
-        calls(visibility, Empty::Zero, scale)
+        calls(visibility, FullyMasked::Zero, scale)
             .into_iter()
             .map(|call| (call.name, call.code))
             .collect()
@@ -185,10 +185,10 @@ mod tests {
             right: Some(-1),
             ..Visibility::default()
         };
-        let found = calls(&strict, Empty::Mean, None);
+        let found = calls(&strict, FullyMasked::Mean, None);
         assert_eq!(found.len(), 1);
         assert!(found[0].code.contains("masked_fill(~mask, -1e9)"));
-        let full = calls(&Visibility::default(), Empty::Mean, None);
+        let full = calls(&Visibility::default(), FullyMasked::Mean, None);
         assert_eq!(full.len(), 3, "without a mask there is no such row");
     }
 
@@ -248,9 +248,9 @@ mod tests {
             f64::MIN,
         ];
         for scale in narrow.map(f64::from).into_iter().chain(wide) {
-            for empty in [Empty::Zero, Empty::Mean] {
+            for empty in [FullyMasked::Zero, FullyMasked::Mean] {
                 let found = calls(&window, empty, Some(scale));
-                assert_eq!(found.len(), if empty == Empty::Mean { 1 } else { 4 });
+                assert_eq!(found.len(), if empty == FullyMasked::Mean { 1 } else { 4 });
                 for Call { name, code } in found {
                     let text = written(&code);
                     assert!(is_python_float(text), "{name}: {text}");
@@ -271,7 +271,8 @@ mod tests {
             head_dim: 32,
         };
         let scale = parsed.scene.config(sizes).scale;
-        for Call { name, code } in calls(&parsed.scene.visibility(), Empty::Zero, Some(scale)) {
+        for Call { name, code } in calls(&parsed.scene.visibility(), FullyMasked::Zero, Some(scale))
+        {
             let read: f64 = written(&code).parse().expect("a number");
             // What the engines take.
             assert_eq!((read as f32).to_bits(), 4e-7f32.to_bits(), "{name}: {code}");

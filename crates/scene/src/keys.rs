@@ -2,13 +2,13 @@
 //! for. The writer, the reader, the way back into legal ranges and the table in the README all come
 //! from [`KEYS`]; what only the README says stays out of the page.
 
-use super::sanitize::Fix;
-use super::text::{
+use super::link_values::{
     cell_text, finite, read_cell, read_rect, read_scale, read_show, read_source, real, real_text,
     rect_text, scale_text, show_text, source_text, whole,
 };
+use super::link_words::Word;
+use super::sanitize::Fix;
 use super::warning::Reason;
-use super::words::Word;
 use super::{MAX_SEQ_LEN, Scale, Scene, Source};
 
 /// One parameter of a link.

@@ -2,6 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::words::Word;
+use super::link_words::Word;
 
 include!(concat!(env!("OUT_DIR"), "/lang.rs"));

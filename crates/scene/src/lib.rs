@@ -8,19 +8,19 @@ pub mod key_count;
 pub mod keys;
 mod lang;
 mod limits;
+mod link_values;
+pub mod link_words;
 pub mod listing;
 pub mod permalink;
 pub mod presets;
 pub mod resolve;
 pub mod sanitize;
-mod text;
 mod view;
 pub mod warning;
-pub mod words;
 
 use serde::{Deserialize, Serialize};
 
-use attnscope_attention::config::Empty;
+use attnscope_attention::config::FullyMasked;
 
 pub use cjar::{Bias, BiasShape, Cjar, Curve};
 pub use lang::Lang;
@@ -45,7 +45,7 @@ pub struct Scene {
     /// So many tokens at the end are padding, which no query sees; acts in every mechanism.
     pub padding: u32,
     /// What a row gets that sees no key; acts in every mechanism.
-    pub empty: Empty,
+    pub empty: FullyMasked,
     /// The factor of q·k'.
     pub scale: Scale,
     /// What CJAR adds; acts only in `Cjar`.
@@ -72,7 +72,7 @@ impl Default for Scene {
             window: Window::default(),
             windowed: false,
             padding: 0,
-            empty: Empty::default(),
+            empty: FullyMasked::default(),
             scale: Scale::default(),
             cjar: Cjar::default(),
             view: View::default(),
@@ -92,7 +92,7 @@ pub enum Source {
     MiniLm {
         /// Which text.
         #[serde(default)]
-        text: Text,
+        text: Passage,
         /// 0–5.
         #[serde(default = "default_layer")]
         layer: u8,
@@ -132,7 +132,7 @@ const fn default_seed() -> u32 {
 impl Default for Source {
     fn default() -> Self {
         Self::MiniLm {
-            text: Text::Sentence,
+            text: Passage::Sentence,
             layer: default_layer(),
         }
     }
@@ -141,7 +141,7 @@ impl Default for Source {
 /// The shipped texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Text {
+pub enum Passage {
     /// 24 tokens.
     #[default]
     Sentence,

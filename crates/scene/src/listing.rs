@@ -3,7 +3,7 @@
 
 use super::presets::look_at;
 use super::{BiasShape, Convention, Curve, LessonId, Mechanism, Scale, Scene, Source};
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 
 /// One point in which a listing and its text differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,7 +99,7 @@ impl Point {
                 scene.scale == Scale::ModelDim,
                 scene.scale == Scale::HeadDim,
             ),
-            Self::Empty => Some(scene.empty == Empty::Zero),
+            Self::Empty => Some(scene.empty == FullyMasked::Zero),
             _ if scene.mechanism != Mechanism::Cjar => None,
             Self::Keys => (cjar.p_k.amplitude != 0.0).then_some(cjar.p_k.per_position),
             Self::Bias => either(
@@ -141,7 +141,11 @@ impl Point {
                 return;
             }
             Self::Empty => {
-                scene.empty = if text { Empty::Zero } else { Empty::Mean };
+                scene.empty = if text {
+                    FullyMasked::Zero
+                } else {
+                    FullyMasked::Mean
+                };
                 return;
             }
             Self::Keys => {

@@ -5,7 +5,7 @@
 //! scenes to them.
 
 use super::listing;
-use super::{LessonId, Mechanism, Panel, Scene, Source, Text};
+use super::{LessonId, Mechanism, Panel, Passage, Scene, Source};
 use attnscope_attention::config::Reading;
 
 /// What a sentence about a picture speaks of.
@@ -150,7 +150,7 @@ impl LessonId {
 /// Head `head` of layer `layer` of the sentence.
 pub(super) fn look_at(scene: &mut Scene, layer: u8, head: u32) {
     scene.source = Source::MiniLm {
-        text: Text::Sentence,
+        text: Passage::Sentence,
         layer,
     };
     scene.view.head = Some(head);

@@ -1,8 +1,8 @@
 //! The way back into the legal ranges of [`KEYS`].
 
 use super::keys::{KEYS, range};
+use super::link_words::Word;
 use super::warning::{Reason, Warning};
-use super::words::Word;
 use super::{MAX_SEQ_LEN, Rect, Scene};
 
 /// Number types of a Scene; all of them are exact in f64 within their legal ranges.

@@ -1,11 +1,11 @@
-//! What of the result is looked at. Changes here redraw and recompute little or nothing.
+//! What is shown of the result.
 
 use serde::{Deserialize, Serialize};
 
 /// The head that is shown where none is chosen: in the first picture something is seen in it.
 pub const FIRST_HEAD: u32 = 8;
 
-/// What of the result is looked at. Changes here redraw and recompute nothing else.
+/// What is shown of the result. A change never touches the layer; another head computes that head.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct View {

@@ -2,7 +2,7 @@
 //! found here once, before the crate is compiled, so that what is filled in later (tokens, names of
 //! files and of link parameters) is never taken for one.
 
-/// Begins a subscript; `src/words/symbols.rs` reads it.
+/// Begins a subscript; `src/symbols.rs` reads it.
 const BELOW: char = '\u{1}';
 /// Begins a name as code writes it.
 const CODE: char = '\u{2}';

@@ -17,7 +17,7 @@ pub mod sentence;
 pub mod symbols;
 
 use attnscope_scene::Lang;
-use attnscope_scene::words::Word;
+use attnscope_scene::link_words::Word;
 
 /// The texts of one section of the language files.
 macro_rules! texts {

@@ -2,7 +2,7 @@
 
 use super::language::{GAP, QUOTE};
 use super::{Counted, Text, isolated, number, texts};
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_attention::summary::{Lost, Summary};
 use attnscope_scene::{Convention, Lang, Mechanism, Quantity, Scene};
 
@@ -10,7 +10,7 @@ texts!("sentence");
 
 /// What the sentence is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct Picture<'a> {
+pub struct SentenceInput<'a> {
     /// The Scene that the summary was computed from.
     pub scene: &'a Scene,
     /// The head that is drawn: the chosen one, or the last that the layer has.
@@ -79,12 +79,12 @@ impl Part {
 }
 
 /// The sentence about the picture.
-pub fn sentence(lang: Lang, facts: &Picture) -> String {
+pub fn sentence(lang: Lang, facts: &SentenceInput) -> String {
     said(lang, facts).text
 }
 
 /// The sentence (at most [`MOST`] short ones) about the picture, and the cell that it is about.
-pub fn said(lang: Lang, facts: &Picture) -> Said {
+pub fn said(lang: Lang, facts: &SentenceInput) -> Said {
     let parts = parts(lang, facts);
     let named = parts.iter().find_map(|part| part.cell);
     let summary = facts.summary;
@@ -106,8 +106,8 @@ pub fn said(lang: Lang, facts: &Picture) -> Said {
     }
 }
 
-fn parts(lang: Lang, facts: &Picture) -> Vec<Part> {
-    let Picture { scene, summary, .. } = *facts;
+fn parts(lang: Lang, facts: &SentenceInput) -> Vec<Part> {
+    let SentenceInput { scene, summary, .. } = *facts;
     let mut parts: Vec<Part> = Vec::new();
     let cjar = scene.mechanism == Mechanism::Cjar;
     let windowed = scene.mechanism == Mechanism::Window || (cjar && scene.windowed);
@@ -153,8 +153,8 @@ fn parts(lang: Lang, facts: &Picture) -> Vec<Part> {
     parts.truncate(MOST - usize::from(empty > 0));
     if empty > 0 {
         let text = match scene.empty {
-            Empty::Zero => EMPTY,
-            Empty::Mean => EMPTY_MEAN,
+            FullyMasked::Zero => EMPTY,
+            FullyMasked::Mean => EMPTY_MEAN,
         };
         parts.push(text.fill(lang, empty, &[("n", &empty.to_string())]).into());
     }
@@ -180,8 +180,8 @@ pub fn quoted(lang: Lang, tokens: &[String], at: usize) -> String {
     }
 }
 
-fn habit(lang: Lang, facts: &Picture) -> Option<Part> {
-    let Picture {
+fn habit(lang: Lang, facts: &SentenceInput) -> Option<Part> {
+    let SentenceInput {
         summary, tokens, ..
     } = *facts;
     let head = facts.head.to_string();
@@ -258,8 +258,8 @@ fn habit(lang: Lang, facts: &Picture) -> Option<Part> {
     (!out.is_empty()).then(|| Part::about(out, How::Named, cell))
 }
 
-fn window(lang: Lang, facts: &Picture, windowed: bool) -> Part {
-    let Picture {
+fn window(lang: Lang, facts: &SentenceInput, windowed: bool) -> Part {
+    let SentenceInput {
         scene,
         summary,
         tokens,
@@ -325,8 +325,8 @@ fn loses(lang: Lang, tokens: &[String], lost: &Lost) -> String {
 
 /// What P_K, s, the score rank and segments do; nothing when none is set and the output rank has
 /// its own sentence.
-fn bias(lang: Lang, facts: &Picture) -> Option<Part> {
-    let Picture { scene, summary, .. } = *facts;
+fn bias(lang: Lang, facts: &SentenceInput) -> Option<Part> {
+    let SentenceInput { scene, summary, .. } = *facts;
     let cjar = &scene.cjar;
     let mut parts = Vec::new();
     let keys = cjar.p_k.amplitude != 0.0;

@@ -11,7 +11,7 @@ fn tokens() -> Vec<String> {
 fn say(scene: &Scene, summary: &Summary) -> [String; 2] {
     let tokens = tokens();
     [Lang::En, Lang::Zh].map(|lang| {
-        let facts = Picture {
+        let facts = SentenceInput {
             scene,
             head: 8,
             summary,
@@ -247,7 +247,7 @@ fn padding_and_the_mean_in_empty_rows_are_told() {
             "{text}"
         );
     }
-    scene.empty = Empty::Mean;
+    scene.empty = FullyMasked::Mean;
     let [en, _] = say(&scene, &summary);
     assert!(
         en.contains("2 rows see no key and get the mean of all values"),
@@ -259,7 +259,7 @@ fn padding_and_the_mean_in_empty_rows_are_told() {
 fn about(scene: &Scene, summary: &Summary) -> Option<(usize, usize, How)> {
     let tokens = tokens();
     let [en, zh] = [Lang::En, Lang::Zh].map(|lang| {
-        let facts = Picture {
+        let facts = SentenceInput {
             scene,
             head: 8,
             summary,

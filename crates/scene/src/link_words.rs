@@ -2,10 +2,10 @@
 //! format: a word, once published, stays.
 
 use super::{
-    BiasShape, ColorScale, Control, Convention, LessonId, Mechanism, Panel, Pattern, Quantity,
-    Range, Text, Theme,
+    BiasShape, ColorScale, Control, Convention, LessonId, Mechanism, Panel, Passage, Pattern,
+    Quantity, Range, Theme,
 };
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 
 /// A choice between named values.
 pub trait Word: Copy + PartialEq + 'static {
@@ -41,7 +41,7 @@ macro_rules! words {
 }
 
 words! {
-    Text { Sentence = "sentence", Paragraph = "paragraph", Page = "page" }
+    Passage { Sentence = "sentence", Paragraph = "paragraph", Page = "page" }
     Pattern {
         Random = "random", Repeated = "repeated", Local = "local", LongRange = "longrange",
     }
@@ -54,7 +54,7 @@ words! {
         Explicit = "explicit",
     }
     Reading { Softmax = "softmax", Bias = "bias", Product = "product" }
-    Empty { Zero = "zero", Mean = "mean" }
+    FullyMasked { Zero = "zero", Mean = "mean" }
     BiasShape {
         Normal = "normal", Xavier = "xavier", Sinusoidal = "sinusoidal", OneHot = "onehot",
     }

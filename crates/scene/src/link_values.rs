@@ -1,11 +1,11 @@
 //! Values of a link as text and back: numbers, and the parameters that have parts.
 
 use super::keys::range;
+use super::link_words::Word;
 use super::sanitize::Number;
 use super::warning::Reason;
-use super::words::Word;
 use super::{
-    Control, Pattern, Rect, Scale, Scene, Source, Text, default_layer, default_seed,
+    Control, Passage, Pattern, Rect, Scale, Scene, Source, default_layer, default_seed,
     default_seq_len,
 };
 
@@ -108,7 +108,7 @@ pub(super) fn read_source(scene: &mut Scene, text: &str) -> Result<(), Reason> {
         }
         number
     };
-    if let Some(text) = Text::from_word(name) {
+    if let Some(text) = Passage::from_word(name) {
         // The range of layers fits in a byte.
         let layer = next("src.layer", u32::from(default_layer())) as u8;
         scene.source = Source::MiniLm { text, layer };
