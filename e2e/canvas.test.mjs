@@ -165,7 +165,7 @@ for (const name of BROWSERS) {
       test(`no context of any kind, ${lang}: a sentence, and the picture when it is asked for again`, async () => {
         const without = 'Object.defineProperty(Navigator.prototype, "gpu", { get: () => undefined, configurable: true });';
         const page = await openPage(browser, `${server.url}#${FRAGMENT}`, { before: `${without} ${refusing('2d', '')}`, lang });
-        await waitForProblem(page, lang === 'en' ? /does not draw .*canvas/ : /CPU 引擎无法绘制/);
+        await waitForProblem(page, lang === 'en' ? /CPU engine cannot draw .*canvas/ : /CPU 引擎无法绘制/);
         assert.deepEqual(await hatched(page), [false, false, false]);
         await page.evaluate(() => {
           window.refused = null;

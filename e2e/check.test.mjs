@@ -100,8 +100,8 @@ for (const name of BROWSERS) {
     for (const [lang, words] of Object.entries({
       en: {
         alone: 'w_1 is there without w_2', both: 'w_1 and w_o exclude each other', bias: 'b_q is there without w_q',
-        two: 'q and x exclude each other', part: 'v is missing', tensor: 'expect.z is no tensor of a case',
-        field: 'window is no field of config', twice: 'x is given twice',
+        two: 'q and x exclude each other', part: 'v is missing', tensor: 'expect.z is not a tensor of a case',
+        field: 'window is not a field of config', twice: 'x is given twice',
         large: 'it needs 36000000 numbers in one buffer, and the device allows 33554432',
       },
       zh: {

@@ -149,7 +149,7 @@ for (const name of BROWSERS) {
           const sides = ticks.filter((tick) => tick !== center);
           assert.ok(sides.length >= 2 && sides.length % 2 === 0, JSON.stringify(ticks));
           sides.forEach((tick, at) => assert.equal(tick.value, -sides.at(-1 - at).value));
-          if (scale === 'log') assert.match(label, /up to ±\S+ the colour is that of 0$/);
+          if (scale === 'log') assert.match(label, /up to ±\S+ have the colour of 0$/);
         }
       });
 
@@ -182,7 +182,7 @@ for (const name of BROWSERS) {
           chosen.push([color, label.trim()]);
         }
         assert.deepEqual(chosen.map(([color]) => color), ['null linear', 'null sqrt', 'null log', 'unit null', 'unit linear']);
-        for (const [at, word] of [/, linear$/, /, square root$/, /, log; up to \S+ the colour is that of 0$/].entries()) assert.match(chosen[at][1], word);
+        for (const [at, word] of [/, linear$/, /, square root$/, /, log; values up to \S+ have the colour of 0$/].entries()) assert.match(chosen[at][1], word);
         const texts = () => page.$$eval('#colors optgroup', (all) => all.map((it) => [it.label, it.disabled, ...[...it.children].map((option) => option.innerText.trim())]));
         const english = ['linear (auto)', 'linear', 'square root', 'log'];
         assert.deepEqual(await texts(), [['Range of this map', false, ...english], ['Range 0 – 1', false, ...english]]);

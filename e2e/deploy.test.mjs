@@ -166,7 +166,7 @@ for (const name of BROWSERS) {
       await page.evaluate((text) => window.attnscope.set(text), 'v=1');
       await page.evaluate(() => window.attnscope.settled());
       await loseDevice(page);
-      await waitForProblem(page, /The engine on the CPU does not draw.*load the page again/i);
+      await waitForProblem(page, /The CPU engine cannot draw.*load the page again/i);
       await page.reload({ waitUntil: 'load' });
       await assertComputes(page);
       await page.close();

@@ -106,7 +106,7 @@ for (const name of BROWSERS) {
     const ERRORS = {
       GPUInternalError: [/^CPU · the graphics device was lost/, /an error inside/],
       GPUOutOfMemoryError: [/^CPU · the graphics device was lost/, /out of memory/],
-      GPUValidationError: [/^CPU · an error of this page/, /made by the test/],
+      GPUValidationError: [/^CPU · an error in this page/, /made by the test/],
     };
     for (const [kind, [badge, why]] of Object.entries(ERRORS)) {
       test(`a ${kind} while nothing is drawn: the CPU's picture, then the device's`, async () => {
@@ -168,8 +168,8 @@ for (const name of BROWSERS) {
     });
 
     const HELD = {
-      mapAsync: ['en', /^CPU · the graphics device no longer answers; it is tried again within 2 minutes$/],
-      onSubmittedWorkDone: ['zh', /^CPU · 图形设备不再响应；2 分钟内会再次尝试$/],
+      mapAsync: ['en', /^CPU · the graphics device no longer answers; GPU retry within 2 minutes$/],
+      onSubmittedWorkDone: ['zh', /^CPU · 图形设备不再响应；2 分钟内重试 GPU$/],
     };
     for (const [kind, [lang, badge]] of Object.entries(HELD)) {
       test(`${kind} that never settles: the CPU draws; seconds in the background do not count`, async () => {
@@ -302,7 +302,7 @@ for (const name of BROWSERS) {
     test('lost again and again: the page says when it asks, then that it gave up; the reader still can', async () => {
       const page = await openOn(browser, server, { before: watch, lang: 'en' });
       const said = [];
-      for (let round = 0; round < 6 && !/by itself/.test(said.at(-1) ?? ''); round++) {
+      for (let round = 0; round < 6 && !/automatically/.test(said.at(-1) ?? ''); round++) {
         if (round > 1) await page.click(AGAIN);
         await page.waitForFunction(() => ['gpu', 'cpu'].includes(document.documentElement.dataset.state));
         if ((await engine(page)).state === 'gpu') {
@@ -330,8 +330,8 @@ for (const name of BROWSERS) {
         }
         said.push((await engine(page)).badge);
       }
-      assert.ok(said.some((badge) => /tried again within 2 minutes$/.test(badge)), said.join('\n'));
-      assert.match(said.at(-1), /no longer tried by itself$/);
+      assert.ok(said.some((badge) => /GPU retry within 2 minutes$/.test(badge)), said.join('\n'));
+      assert.match(said.at(-1), /GPU no longer retried automatically$/);
       // Given up by the page, not by the reader.
       await page.click(AGAIN);
       await page.waitForFunction(() => window.states.at(-1) !== 'recovering');

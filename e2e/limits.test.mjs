@@ -52,7 +52,7 @@ for (const name of BROWSERS) {
 
     test('what is limited is said in Chinese too', async () => {
       await show(page, 'v=1&head=99&lang=zh');
-      await waitForProblem(page, /此层没有.*head=99.*（限制为 11）/);
+      await waitForProblem(page, /此层缺少.*head=99.*（限制为 11）/);
       await show(page, 'v=1&lang=en');
       assert.equal(await problems(page), '');
     });

@@ -26,7 +26,7 @@ const breakable = () => {
 };
 
 const SAYS = {
-  en: { sentence: /The page has stopped/, restart: 'Restart here', copy: 'Copy the report' },
+  en: { sentence: /The page has stopped/, restart: 'Restart from here', copy: 'Copy the report' },
   zh: { sentence: /页面因自身错误而停止/, restart: '从此处重新开始', copy: '复制报告' },
 };
 

@@ -8,8 +8,8 @@ import { assertComputes, assertQuiet, DIST, launch, openPage, parse, reference, 
 import { serve } from './server.mjs';
 
 const WHY = {
-  named: ['the cell that the sentence speaks of', '句子所说的那一格'],
-  example: ['a clear case of what the sentence says', '句子所说情形最明显的一格'],
+  named: ['the cell that the sentence names', '句子所说的那一格'],
+  example: ['a clear example of what the sentence says', '句子所说情形最明显的一格'],
   strongest: ['the strongest single weight of this map', '此图中最强的权重'],
 };
 

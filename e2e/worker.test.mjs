@@ -87,8 +87,8 @@ async function assertWhole(page, fragment, { facts = true } = {}) {
 }
 
 const SAYS = {
-  en: { compute: /background calculator .*stopped each time/, cpu: /engine on the CPU does not draw/, retry: 'Try again' },
-  zh: { compute: /后台计算又启动了三次/, cpu: /CPU 引擎无法绘制/, retry: '重试' },
+  en: { compute: /background computation .*stopped each time/, cpu: /CPU engine cannot draw/, retry: 'Try again' },
+  zh: { compute: /后台计算已重启三次/, cpu: /CPU 引擎无法绘制/, retry: '重试' },
 };
 
 /** Presses the button of the only problem on screen. */
