@@ -1,5 +1,5 @@
-// Access: axe-core over every panel, theme and language; the keyboard alone reaches and does
-// everything; the map is a grid that speaks token, token, weight.
+// Access: axe-core over every panel, theme and language; everything is reachable and usable by keyboard
+// alone; the map is a grid that speaks token, token, weight.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -9,7 +9,7 @@ import { BROWSERS } from './browsers.mjs';
 import { assertQuiet, DESK, DIST, launch, openPage, PHONE, ready, show } from './harness.mjs';
 import { serve } from './server.mjs';
 
-/** Every panel, and what opens it. */
+/** Every panel, with what opens it. */
 const PANELS = {
   'full, cell': 'm=full&cell=3.5',
   'window, cost': 'm=window&w=3&panel=cost&lesson=window',
@@ -18,13 +18,16 @@ const PANELS = {
 };
 const THEMES = ['light', 'dark'];
 const LANGUAGES = ['en', 'zh'];
-/** Every theme in every language: in Chromium. axe judges what the page says, which is the same in Firefox. */
+/**
+ * Every theme in every language, in Chromium only: axe judges the page's markup, which is the same in
+ * Firefox.
+ */
 const LOOKS = {
   chromium: THEMES.flatMap((theme) => LANGUAGES.map((lang) => [theme, lang])),
   firefox: [['light', 'en'], ['dark', 'zh']],
 };
 
-/** What axe finds wrong, one line a node. */
+/** axe's findings, one line per node. */
 async function violations(page) {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
@@ -42,7 +45,7 @@ async function unfold(page) {
   await page.waitForFunction(() => document.querySelector('#table tbody tr'), { timeout: 20_000 });
 }
 
-/** Goes through the page by Tab: every control once, each with a name and a ring. */
+/** Walks through the page by Tab: every control once, each with a name and a focus ring. */
 async function walk(page, where) {
   const wanted = await page.$$eval('button, input, select, summary, a[href], [tabindex="0"]', (all) =>
     all.filter((node) => {
@@ -95,7 +98,7 @@ for (const name of BROWSERS) {
     });
 
     for (const [theme, lang] of LOOKS[name]) {
-      // Narrow once a theme and once a language, and so is wide.
+      // Narrow and wide once per theme and once per language.
       const viewport = (theme === 'light') === (lang === 'en') ? DESK : PHONE;
       test(`axe finds nothing: ${theme}, ${lang}, ${viewport.width} px wide`, async () => {
         const page = await openPage(browser, `${server.url}#v=1&theme=${theme}`, { viewport, lang });
@@ -130,7 +133,7 @@ for (const name of BROWSERS) {
 
       test(`Tab reaches every control of every panel once, each with a name and a ring: ${theme}, ${lang}`, async () => {
         for (const [panel, choices] of Object.entries(PANELS)) {
-          // A page of its own: Tab begins at the start, as for whoever has just opened it.
+          // A new page: Tab begins at the start, as for a reader who has just opened it.
           const page = await openPage(browser, server.url, { lang });
           await ready(page);
           await show(page, `v=1&theme=${theme}&${choices}`);
@@ -145,7 +148,7 @@ for (const name of BROWSERS) {
       const page = await openPage(browser, server.url, { lang: 'en' });
       await ready(page);
       const fragment = 'v=1&m=cjar&reading=bias&s=0.5&pk=0.5&pv=0.5&inwin=1&w=3&sinks=1&r=64&rho=8&panel=output&cell=3.5&lesson=cjar';
-      // What is drawn does not matter here, so nothing waits for it.
+      // The picture does not matter here, so nothing waits for it.
       const begin = () =>
         page.evaluate(async (text) => {
           window.attnscope.set(text);
@@ -163,15 +166,15 @@ for (const name of BROWSERS) {
       for (const { id, kind } of controls) {
         assert.ok(id, `a ${kind} has no id`);
         const handle = await page.$(`[id="${id}"]`);
-        if (!handle) continue; // What stood before the last change.
+        if (!handle) continue; // It was there before the last change.
         await handle.focus();
         const before = await page.evaluate(() => window.attnscope.scene());
         const same = () => page.evaluate((old) => window.attnscope.scene() === old, before);
-        // At the end of a range or a list the way is back.
+        // At the end of a range or a list, the only way is back.
         const keys = { checkbox: [' '], number: ['ArrowUp', 'ArrowDown'], 'select-one': ['ArrowDown', 'ArrowUp'] }[kind] ?? ['ArrowRight', 'ArrowLeft'];
         for (const key of keys) {
           await page.keyboard.press(key);
-          // A number is taken when the field is left.
+          // A number takes effect on leaving the field.
           if (kind === 'number') await page.keyboard.press('Enter');
           if (!(await same())) break;
         }

@@ -1,10 +1,10 @@
-// Times the page, per browser and text, and prints Markdown tables. Ends with status 1 when a first
-// map comes later than its gate; no test depends on a time.
+// Times the page per browser and text, and prints Markdown tables. Exits with status 1 when a first map
+// comes later than its gate; no test depends on a time.
 //
 //   node bench.mjs [chromium] [firefox] [cpu] [--dist FOLDER]
 //
-// `cpu` times the CPU engine: browsers without WebGPU. `--dist` names an older build (a path from the
-// project's folder), which is measured in the same run, turn by turn, with ratios at the end.
+// `cpu` times the CPU engine, in browsers without WebGPU. `--dist` names an older build (a path from
+// the project's folder), which is measured in the same run, in turns, with ratios at the end.
 import { existsSync } from 'node:fs';
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,29 +24,29 @@ const stop = (why) => {
 for (const name of wanted) {
   if (!BROWSERS.includes(name)) stop(`'${name}' is not one of ${BROWSERS.join(', ')}`);
 }
-/** What is measured: this build, and an older one beside it. */
+/** The builds that are measured: this one, and an older one beside it. */
 const BUILDS = { new: resolve(ROOT, process.env.DIST ?? DIST), ...(options.dist ? { old: resolve(ROOT, options.dist) } : {}) };
 for (const dir of Object.values(BUILDS)) {
   if (!existsSync(join(dir, 'index.html'))) stop(`there is no build in ${dir}`);
 }
-/** The links over which the first map is timed: how it is reached, and its gate in ms. */
+/** The networks over which the first map is timed: their speed, and the gate in ms. */
 const LINKS = {
   'no limit': { gate: 1_500 },
   '10 Mbit/s, 40 ms': { gate: 2_500, link: { bytesPerSecond: 10e6 / 8, latency: 40 } },
 };
 const STARTS = 5;
-/** Drags of each kind: a ratio of two needs more than one of each. */
+/** Drags of each kind: a ratio of two builds needs more than one of each. */
 const ROUNDS = options.dist ? 3 : 1;
-/** A source by the words in which the table names it. */
+/** The sources, by their names in the table. */
 const TEXTS = {
   'sentence (24)': 'sentence.1',
   'paragraph (120)': 'paragraph.1',
   'page (512)': 'page.1',
-  // A graphics device draws longer ones too; there the three texts say enough.
+  // A graphics device draws longer ones too, but there the three texts are enough.
   ...(CPU ? { 'made-up (2048)': 'random.2048.1' } : {}),
 };
 const STEPS = 120;
-/** What is dragged, and a scene in which it acts. */
+/** The dragged parameters, each with a scene in which it acts. */
 const DRAGS = {
   w: 'm=window&w=2',
   s: 'm=cjar&reading=bias&s=0.1&s.decay=0.3',
@@ -59,8 +59,8 @@ const percentile = (numbers, share) => sorted(numbers)[Math.max(0, Math.ceil(sha
 const ms = (number) => (number === undefined || number === null ? '–' : number.toFixed(number < 10 ? 1 : 0));
 
 /**
- * Milliseconds from navigation to the first map, in a page that nothing was loaded in before: per
- * build the median of some starts, each build's beside the other's.
+ * Milliseconds from navigation to the first map, in a page without a cache: the median of some starts
+ * per build, with the builds taking turns.
  */
 async function firstMaps(browser, urls, starts) {
   const times = Object.fromEntries(Object.keys(urls).map((build) => [build, []]));
@@ -82,17 +82,17 @@ async function firstMapOnce(browser, url) {
 }
 
 /**
- * One drag over the whole slider with the real pointer: latencies of every presented frame, GPU
- * times, long tasks. Latencies count from the time stamp of the newest input event that a frame
- * shows to the first turn of the page that finds it finished: an animation frame, or the input event
- * that begins one.
+ * One drag over the whole slider with the real pointer: latencies of every presented frame, GPU times,
+ * long tasks. A latency counts from the time stamp of the newest input event that a frame shows to the
+ * first turn of the page that finds the frame finished: an animation frame, or the input event that
+ * begins one.
  */
 async function drag(page, key) {
   const input = await page.waitForSelector(slider(key), { timeout: 30_000 });
   await input.evaluate((element) => element.scrollIntoView({ block: 'center' }));
   await page.evaluate(() => {
     const watch = { gpu: [], long: null };
-    // Firefox has no long-task entries; there the column stays empty.
+    // Firefox has no long-task entries; its column stays empty.
     if (PerformanceObserver.supportedEntryTypes.includes('longtask')) {
       watch.long = [];
       watch.observer = new PerformanceObserver((list) => watch.long.push(...list.getEntries().map((entry) => entry.duration)));
@@ -123,7 +123,7 @@ async function drag(page, key) {
   });
 }
 
-/** What a map costs in the CPU engine's worker, by length and mechanism: best and median of many. */
+/** Time of a map in the CPU engine's worker, by length and mechanism: best and median of many. */
 const LENGTHS = [24, 120, 512, 2048];
 const MECHANISMS = {
   full: 'm=full',
@@ -139,7 +139,7 @@ async function maps(page, length, choices) {
   return times;
 }
 
-/** Milliseconds of 8 million dependent multiply-adds in plain JavaScript: what this machine is now. */
+/** Milliseconds for 8 million dependent multiply-adds in plain JavaScript: the speed of this machine now. */
 const plainLoop = (page) =>
   page.evaluate(() => {
     const loop = () => {
@@ -151,7 +151,7 @@ const plainLoop = (page) =>
     return Math.min(...Array.from({ length: 20 }, loop));
   });
 
-/** The table of `maps`. */
+/** Prints the table of `maps`. */
 async function printMaps(name, page) {
   console.log(`\n| ${name}: ms of a map, best / median | ${LENGTHS.map((length) => `L = ${length}`).join(' | ')} |`);
   console.log(`|---|${'---|'.repeat(LENGTHS.length)}`);
@@ -166,7 +166,7 @@ async function printMaps(name, page) {
   console.log(`\nA plain loop of 8 million dependent multiply-adds took ${(await plainLoop(page)).toFixed(1)} ms at best.\n`);
 }
 
-/** Drags of each parameter in each build, turn by turn: latencies, GPU times, long tasks. */
+/** Drags of each parameter in each build, in turns: latencies, GPU times, long tasks. */
 async function drags(pages, source) {
   const results = Object.fromEntries(Object.keys(pages).map((build) => [build, {}]));
   for (const [key, choices] of Object.entries(DRAGS)) {
@@ -216,7 +216,7 @@ for (const [words, { link }] of Object.entries(LINKS)) {
   servers[words] = {};
   for (const [build, dir] of Object.entries(BUILDS)) servers[words][build] = await serve(dir, { link });
 }
-/** The same place of each build. */
+/** The same address in each build. */
 const urls = (words, rest = '') => Object.fromEntries(Object.entries(servers[words]).map(([build, { url }]) => [build, url + rest]));
 for (const name of wanted.length > 0 ? wanted : BROWSERS) {
   const browser = await launch(name, { gpu: !CPU });
@@ -227,7 +227,7 @@ for (const name of wanted.length > 0 ? wanted : BROWSERS) {
       pages[build] = await openPage(browser, url, { viewport: DESK });
       const { adapter } = await ready(pages[build]);
       if (build === 'new') adapters.push(`${version}: ${adapter}`);
-      // What the page does when it is at rest must not be timed with another one's start.
+      // Background work of one page must not be timed with the start of another.
       await pages[build].evaluate(() => window.attnscope.settled());
     }
     if (CPU) {
@@ -249,7 +249,7 @@ for (const name of wanted.length > 0 ? wanted : BROWSERS) {
     }
     if (CPU) continue;
     for (const [words, { gate, link }] of Object.entries(LINKS)) {
-      // Once without a watch: the server compresses what it has not sent yet.
+      // Once untimed: the server compresses each file when it first sends it.
       if (link) await firstMaps(browser, urls(words), 1);
       const first = await firstMaps(browser, urls(words), STARTS);
       const before = options.dist ? `${ms(first.old)} | ${(first.new / first.old).toFixed(2)} | ` : '';

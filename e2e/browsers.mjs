@@ -1,5 +1,5 @@
-// Which browsers there are, and how each is started so that WebGPU works without a display and
-// without a graphics card.
+// The browsers, and how to start each so that WebGPU works without a display and without a graphics
+// card.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,7 +26,7 @@ const CANDIDATES = {
 
 export const BROWSERS = Object.keys(CANDIDATES);
 
-/** The program of a browser: its variable, the search path, then the usual places. */
+/** The program of a browser: from its variable, the search path, then the usual places. */
 export function find(name) {
   const { variable, names, paths } = CANDIDATES[name];
   const usable = (path) => {
@@ -43,7 +43,7 @@ export function find(name) {
   return all.find(usable) ?? null;
 }
 
-/** Without these Chromium on this kind of machine has no WebGPU. */
+/** Chromium needs these for WebGPU on a machine like this. */
 const GPU_FLAGS = [
   '--enable-unsafe-webgpu',
   '--use-webgpu-adapter=swiftshader',
@@ -53,7 +53,7 @@ const GPU_FLAGS = [
   '--use-vulkan=swiftshader',
 ];
 
-/** What puppeteer-core's `launch` wants for a browser, with or without WebGPU; `prefs` are Firefox's. */
+/** Options of puppeteer-core's `launch` for a browser, with or without WebGPU; `prefs` are Firefox's. */
 export function launchOptions(name, { gpu = true, prefs = {} } = {}) {
   const executablePath = find(name);
   if (!executablePath) {
@@ -66,7 +66,7 @@ export function launchOptions(name, { gpu = true, prefs = {} } = {}) {
       browser: 'firefox',
       extraPrefsFirefox: {
         'dom.webgpu.enabled': gpu,
-        // lavapipe is on the list of blocked drivers.
+        // lavapipe is on the blocklist of drivers.
         'gfx.webgpu.ignore-blocklist': true,
         'intl.accept_languages': 'en-US',
         ...prefs,

@@ -1,5 +1,5 @@
-// A canvas that cannot be drawn to, at the start and later: the CPU draws, and the reason is said.
-// What was never drawn does not look masked.
+// A canvas that cannot be drawn to, at the start and later: the CPU draws, and the page says why. What
+// was never drawn does not look masked.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -10,8 +10,8 @@ import { serve } from './server.mjs';
 const FRAGMENT = 'v=1&src=paragraph.1&m=window&w=7&head=3&cell=4.2';
 
 /**
- * While `window.refused` names a way and a place, canvases there cannot be drawn to in that way. The
- * page's first try after a loss waits until the test calls `window.soon`.
+ * While `window.refused` names a way and a place, drawing to canvases there fails in that way. The
+ * page's first retry after a loss waits until the test calls `window.soon`.
  */
 const watch = () => {
   window.refused = null;
@@ -56,10 +56,10 @@ const SAYS = {
   zh: { badge: /^CPU · 图形设备无法在页面上绘制/, why: /无法在本页的画布上绘制/, retry: '重试' },
 };
 
-/** The button by which the reader asks for the device. */
+/** The button with which the reader retries the device. */
 const AGAIN = '.engine button';
 
-/** The CPU draws this Scene because a canvas cannot be drawn to, and says so. */
+/** The CPU draws this Scene because a canvas cannot be drawn to, and the page says so. */
 async function assertCpu(page, fragment, lang) {
   await waitForState(page, 'cpu');
   const { badge, why } = await engine(page);
@@ -165,7 +165,7 @@ for (const name of BROWSERS) {
       test(`no context of any kind, ${lang}: a sentence, and the picture when it is asked for again`, async () => {
         const without = 'Object.defineProperty(Navigator.prototype, "gpu", { get: () => undefined, configurable: true });';
         const page = await openPage(browser, `${server.url}#${FRAGMENT}`, { before: `${without} ${refusing('2d', '')}`, lang });
-        await waitForProblem(page, lang === 'en' ? /does not draw .*canvas/ : /CPU 引擎无法绘制/);
+        await waitForProblem(page, lang === 'en' ? /CPU engine cannot draw .*canvas/ : /CPU 引擎无法绘制/);
         assert.deepEqual(await hatched(page), [false, false, false]);
         await page.evaluate(() => {
           window.refused = null;
@@ -182,7 +182,7 @@ for (const name of BROWSERS) {
     }
 
     test('what is not drawn yet does not look masked: before the first picture, after a lost device', async () => {
-      // Workers that never answer: the CPU draws nothing.
+      // Workers that never answer, so the CPU draws nothing.
       const silent = 'window.Worker = class extends window.Worker { postMessage(...args) { if (window.silent) return; super.postMessage(...args); } };';
       server.fault = (path) => (path.includes('/data/') ? { status: 404 } : null);
       const page = await openPage(browser, `${server.url}#v=1&m=window&w=1`, { before: `(${watch})(); ${silent}`, lang: 'en' });
@@ -220,7 +220,7 @@ for (const name of BROWSERS) {
       await assertComputes(page);
       await show(page, FRAGMENT);
       assert.deepEqual(await hatched(page), [true, false, true]);
-      // Another part of the map is of another size in pixels.
+      // Another part of the map has another size in pixels.
       const next = FRAGMENT.replace('&cell', '&rect=0.0.40.40&cell');
       const width = (css) => page.$eval(css, (canvas) => canvas.width);
       const sized = (css, before) => page.waitForFunction((selector, wide) => document.querySelector(selector).width !== wide, {}, css, before);

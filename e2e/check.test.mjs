@@ -1,5 +1,5 @@
-// The self-check page: every golden case through the WGSL engine of a real browser, files that are
-// chosen, files that are no cases, and the facts behind the "?" of the page.
+// The self-check page: every golden case through the WGSL engine of a real browser, chosen files, files
+// that are not cases, and the facts behind the "?" of the page.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,13 +17,13 @@ const FACTS = 13;
 const state = (wanted) => `[data-state=${wanted}]`;
 const query = (names) => names.map((name) => `case=./golden/${encodeURIComponent(name)}`).join('&');
 
-/** What the page says about each case, row by row. */
+/** The page's verdicts, row by row. */
 const rows = (page) =>
   page.$$eval('[data-case]', (all) =>
     all.map((row) => ({ ...row.dataset, holds: row.dataset.holds === 'true', words: row.textContent })),
   );
 
-/** A case file of these tensors (name → shape), every number 0.5. */
+/** A case file with these tensors (name → shape); every number is 0.5. */
 function draft(tensors, config = {}, metadata = {}) {
   const header = { __metadata__: { config: JSON.stringify({ heads: 1, ...config }), note: 'a draft', ...metadata } };
   let at = 0;
@@ -78,7 +78,7 @@ for (const name of BROWSERS) {
       await page.waitForSelector(state('done'), { timeout: 60_000 });
       const folder = mkdtempSync(join(tmpdir(), 'attnscope-'));
       const right = join(ROOT, 'tests', 'golden', 'window-distance-2.safetensors');
-      // The last number of the file is one of an expectation.
+      // The file's last number belongs to an expectation.
       const bytes = readFileSync(right);
       bytes.writeFloatLE(bytes.readFloatLE(bytes.length - 4) + 0.01, bytes.length - 4);
       const wrong = join(folder, 'wrong.safetensors');
@@ -100,8 +100,8 @@ for (const name of BROWSERS) {
     for (const [lang, words] of Object.entries({
       en: {
         alone: 'w_1 is there without w_2', both: 'w_1 and w_o exclude each other', bias: 'b_q is there without w_q',
-        two: 'q and x exclude each other', part: 'v is missing', tensor: 'expect.z is no tensor of a case',
-        field: 'window is no field of config', twice: 'x is given twice',
+        two: 'q and x exclude each other', part: 'v is missing', tensor: 'expect.z is not a tensor of a case',
+        field: 'window is not a field of config', twice: 'x is given twice',
         large: 'it needs 36000000 numbers in one buffer, and the device allows 33554432',
       },
       zh: {
@@ -140,7 +140,7 @@ for (const name of BROWSERS) {
           assert.equal(own.length, 1, file);
           assert.ok(!own[0].holds && own[0].words.includes(said), `${file}: ${own[0].words}`);
         }
-        // The device is as it was.
+        // The device still works.
         await choose(page, join(ROOT, 'tests', 'golden', 'window-distance-2.safetensors'));
         const right = (await rows(page)).filter((row) => row.case === 'window-distance-2');
         assert.ok(right.length > 0 && right.every((row) => row.holds));
@@ -175,7 +175,7 @@ for (const name of BROWSERS) {
       const facts = await frame.$$eval('[data-fact]', (all) => all.map((row) => [row.dataset.fact, row.dataset.holds]));
       assert.equal(facts.length, FACTS);
       for (const [fact, holds] of facts) assert.equal(holds, 'true', fact);
-      // From inside of the frame, where the dialog itself hears nothing.
+      // From inside the frame, where the dialog itself hears nothing.
       await frame.click('h1');
       await page.keyboard.press('Escape');
       await page.waitForFunction(() => !document.querySelector('dialog[open]') && !document.querySelector('iframe'));

@@ -1,4 +1,4 @@
-// The present mask as other libraries write it: shown for every mechanism, and copied whole.
+// The present mask in the code of other libraries: shown for every mechanism, and copied whole.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -29,7 +29,7 @@ for (const name of BROWSERS) {
       const page = await openPage(browser, server.url, {
         lang: 'en',
         before: () => {
-          // What is copied goes here: headless browsers differ in what they let be read back.
+          // Copies go here: headless browsers differ in what the clipboard lets them read.
           globalThis.copies = [];
           navigator.clipboard.writeText = async (text) => void globalThis.copies.push(text);
         },
@@ -49,14 +49,14 @@ for (const name of BROWSERS) {
       await show(page, 'v=1&m=window&w=3&sinks=1&scale=model');
       const sinks = await shown(page);
       assert.deepEqual(Object.keys(sinks), ['PyTorch', 'PyTorch FlexAttention'], 'others cannot say it');
-      // Python reads doubles as JavaScript does.
+      // Python parses doubles as JavaScript does.
       const scale = (code) => Number(/scale=([^,)]+)/.exec(code)[1]);
       assert.equal(scale(sinks.PyTorch), 1 / Math.sqrt(384));
       for (const free of ['0.0000004', '-0.0000004', '1e-30', '0.1', '-10']) {
         await show(page, `v=1&m=full&scale=${free}`);
         const calls = await shown(page);
         assert.deepEqual(Object.keys(calls), ['PyTorch', 'PyTorch FlexAttention', 'JAX']);
-        // The Scene holds 32 bits, and the code what the Scene holds.
+        // The Scene holds 32 bits, and the code shows the Scene's value.
         for (const code of Object.values(calls)) assert.equal(scale(code), Math.fround(Number(free)), code);
         assert.equal(Math.fround(Number(new URLSearchParams(await page.evaluate(() => window.attnscope.scene())).get('scale'))), Math.fround(Number(free)));
       }

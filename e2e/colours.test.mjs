@@ -1,5 +1,5 @@
-// What a colour of the map stands for: the legend's own ticks against pixels of cells whose weights
-// are known without any program, with and without WebGPU.
+// Meaning of the map's colours: the legend's own ticks against pixels of cells whose weights are known
+// without any program, with and without WebGPU.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -8,13 +8,13 @@ import { assertQuiet, DIST, launch, openPage, ready, show } from './harness.mjs'
 import { pixels } from './image.mjs';
 import { serve } from './server.mjs';
 
-/** 24 tokens, no scores, no key after the query: every weight of row i is 1/(i + 1). */
+/** 24 tokens, all scores 0, causal mask: every weight of row i is 1/(i + 1). */
 const SHARES = 'v=1&src=sentence.1&causal=1&scale=0';
 const LENGTH = 24;
-/** What a scale is linear in. */
+/** The quantity in which a scale is linear. */
 const SCALES = { linear: (value) => value, sqrt: Math.sqrt, log: Math.log10 };
 
-/** The legend as it is read: its numbers, and its ticks in screen pixels. */
+/** The legend as a reader sees it: its numbers, and its ticks in screen pixels. */
 const legend = (page) =>
   page.evaluate(() => {
     const number = (text) => {
@@ -35,7 +35,7 @@ const legend = (page) =>
 
 const apart = (a, b) => Math.max(...a.map((channel, at) => Math.abs(channel - b[at])));
 
-/** The map and the legend as they are on the screen. */
+/** The map and the legend as they are on screen. */
 async function look(page) {
   const said = await legend(page);
   const map = await page.$eval('.map', (it) => it.getBoundingClientRect().toJSON());
@@ -53,7 +53,7 @@ async function look(page) {
   };
 }
 
-/** Share of the pixels of a box whose colour is within `near` of the first of the bar. */
+/** Share of the pixels of a box whose colour is within `near` of the bar's first. */
 function dark({ at, shade, bar }, { x, y, width, height }, near) {
   const first = shade(bar.left);
   let [all, hit] = [0, 0];
@@ -87,7 +87,7 @@ for (const name of BROWSERS) {
             await show(page, `${SHARES}&color=${scale}&lang=${lang}`);
             const seen = await look(page);
             assert.ok(seen.ticks.length >= 2, JSON.stringify(seen.ticks));
-            // A straight line through the outer ticks: where any other number must stand.
+            // A straight line through the outer ticks: every other number must lie on it.
             const [first, last] = [seen.ticks[0], seen.ticks.at(-1)];
             const slope = (last.x - first.x) / (axis(last.value) - axis(first.value));
             const place = (value) => first.x + (axis(value) - axis(first.value)) * slope;
@@ -96,7 +96,7 @@ for (const name of BROWSERS) {
               const [got, want] = [seen.cell(row, 0), seen.shade(place(1 / (row + 1)))];
               assert.ok(apart(got, want) <= 8, `row ${row}: ${got}, on the bar ${want}`);
             }
-            // It would be noticed: other places of the bar have other colours.
+            // An error would show: other places of the bar have other colours.
             assert.ok(apart(seen.cell(0, 0), seen.cell(23, 0)) > 60);
             assert.equal(seen.high, '1.000');
             assert.equal(seen.low, scale === 'log' ? '≤\u202f0.001' : '0.000');
@@ -115,7 +115,7 @@ for (const name of BROWSERS) {
         }
         assert.deepEqual([found.one.low, found.one.high], ['0.000', '1.000']);
         assert.deepEqual([found.even.low, found.even.high], ['0.000', '0.042']);
-        // On one range they are as different as they are.
+        // On one range their colours differ as much as their weights.
         assert.ok(apart(found.one.unit, found.even.unit) > 100, JSON.stringify(found));
       });
 
@@ -149,7 +149,7 @@ for (const name of BROWSERS) {
           const sides = ticks.filter((tick) => tick !== center);
           assert.ok(sides.length >= 2 && sides.length % 2 === 0, JSON.stringify(ticks));
           sides.forEach((tick, at) => assert.equal(tick.value, -sides.at(-1 - at).value));
-          if (scale === 'log') assert.match(label, /up to ±\S+ the colour is that of 0$/);
+          if (scale === 'log') assert.match(label, /up to ±\S+ have the colour of 0$/);
         }
       });
 
@@ -182,7 +182,7 @@ for (const name of BROWSERS) {
           chosen.push([color, label.trim()]);
         }
         assert.deepEqual(chosen.map(([color]) => color), ['null linear', 'null sqrt', 'null log', 'unit null', 'unit linear']);
-        for (const [at, word] of [/, linear$/, /, square root$/, /, log; up to \S+ the colour is that of 0$/].entries()) assert.match(chosen[at][1], word);
+        for (const [at, word] of [/, linear$/, /, square root$/, /, log; values up to \S+ have the colour of 0$/].entries()) assert.match(chosen[at][1], word);
         const texts = () => page.$$eval('#colors optgroup', (all) => all.map((it) => [it.label, it.disabled, ...[...it.children].map((option) => option.innerText.trim())]));
         const english = ['linear (auto)', 'linear', 'square root', 'log'];
         assert.deepEqual(await texts(), [['Range of this map', false, ...english], ['Range 0 – 1', false, ...english]]);

@@ -1,11 +1,11 @@
-// Comparing what was drawn with what is right.
+// Compares what was drawn with what is right.
 
 /** SPEC 7: the tolerance of an f32 engine, for a tensor whose largest magnitude is `largest`. */
 export const tolerance = (largest) => 1e-5 + 1e-4 * largest;
 
 /**
- * Compares two rows of numbers element by element. Throws with the worst element; a length that
- * differs and a number that is not finite never pass, on either side.
+ * Compares two rows of numbers element by element. Throws with the worst element; different lengths and
+ * numbers that are not finite never pass, on either side.
  */
 export function compare(got, want, what) {
   if (want.length === 0) throw new Error(`${what}: nothing to compare with`);

@@ -1,4 +1,4 @@
-// The judge is judged first: every way in which it must refuse.
+// The comparison itself: every case that it must reject.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 

@@ -1,4 +1,4 @@
-// The CPU engine: where there is no WebGPU, when the device is lost, and while nobody answers.
+// The CPU engine: without WebGPU, after a lost device, and while the browser does not answer.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -28,7 +28,7 @@ const picture = (page, css) =>
     return { width, height, colours: new Set(pixels).size, same: upper.every((pixel, at) => pixel === lower[at]) };
   }, css);
 
-/** Notes every state of the engine, every rejection nobody handled, and every device. */
+/** Records every state of the engine, every unhandled rejection, and every device. */
 const watch = () => {
   window.states = [];
   window.rejections = [];
@@ -147,7 +147,7 @@ for (const name of BROWSERS) {
       const fragment = 'v=1&src=sentence.2&m=window&w=3';
       await judge(await show(page, fragment), fragment);
       const long = await show(page, 'v=1&src=random.2048.1');
-      // Texels of several cells: none holds more than 1, and every row of them has something.
+      // Texels of several cells: none exceeds 1, and every row of them has some weight.
       assert.ok(long.rows > 100 && long.values.every((value) => value > 0 && value <= 1));
     });
 
@@ -230,7 +230,7 @@ for (const name of BROWSERS) {
       await act(page);
       await waitForState(page, 'cpu');
       assert.match((await engine(page)).badge, /^CPU · the graphics device was lost/);
-      // What is chosen while the CPU draws is not lost on the way back either.
+      // What is chosen while the CPU draws survives the way back too.
       assert.equal(await page.evaluate(() => window.attnscope.scene()), FRAGMENT);
       await judge(await readMap(page), FRAGMENT);
       const next = FRAGMENT.replace('w=7', 'w=9');
@@ -256,7 +256,7 @@ for (const name of BROWSERS) {
       test('a graphics process that dies: the CPU draws, then the device again', () =>
         loseAndRecover(async () => {
           const session = await browser.target().createCDPSession();
-          // The answer may die with the process.
+          // The reply may die with the process.
           await session.send('Browser.crashGpuProcess').catch(() => {});
         }));
     }

@@ -1,5 +1,5 @@
-// A new build is deployed while a page of the old one is open: the page goes on with the files of
-// its own build, a reload takes the new ones, and no page ever has some of both.
+// A new build is deployed while a page of the old one is open: the page goes on with the files of its
+// own build, a reload takes the new ones, and no page ever mixes the two.
 import assert from 'node:assert/strict';
 import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const HASH = /-[0-9a-f]{10}(?=\.)/g;
 const FRAGMENT = 'v=1&src=paragraph.1&m=window&w=7';
 const CASE = join(ROOT, 'tests', 'golden', 'minilm-sentence-window.safetensors');
 
-/** Every file below `dir` but the pages, as a path of the site. */
+/** Every file below `dir` except the pages, as a path on the site. */
 const filesOf = (dir) =>
   new Set(
     readdirSync(dir, { recursive: true })
@@ -23,7 +23,7 @@ const filesOf = (dir) =>
       .map((name) => `/${name.replaceAll('\\', '/')}`),
   );
 
-/** Turns the build in `dir` into another one: every file has other contents, and so another name. */
+/** Turns the build in `dir` into another one: every file has other contents and therefore another name. */
 function rebuild(dir) {
   const data = readdirSync(join(dir, 'data'))[0];
   renameSync(join(dir, 'data', data), join(dir, 'moved'));
@@ -34,7 +34,7 @@ function rebuild(dir) {
     const path = join(dir, name);
     if (/\.(js|css|html)$/.test(name)) writeFileSync(path, readFileSync(path, 'utf8').replace(HASH, ''));
     if (/\.(js|css)$/.test(name)) appendFileSync(path, '\n/* another build */\n');
-    // A section of its own kind, without a name, which no engine reads.
+    // A custom section without a name, which every engine ignores.
     if (name.endsWith('.wasm')) appendFileSync(path, Buffer.from([0, 1, 0]));
     renameSync(path, join(dir, name.replace(HASH, '')));
   }
@@ -70,7 +70,7 @@ for (const name of BROWSERS) {
     });
 
     const deploy = () => cpSync(next, site, { recursive: true });
-    /** What was asked for since the last call, without the pages. */
+    /** Requests since the last call, without the pages. */
     const asked = () => server.paths.splice(0).filter((path) => !path.endsWith('.html') && path !== '/');
     const assertAll = (files, paths) => assert.deepEqual(paths.filter((path) => !files.has(path)), []);
     const loseDevice = (page) =>
@@ -166,7 +166,7 @@ for (const name of BROWSERS) {
       await page.evaluate((text) => window.attnscope.set(text), 'v=1');
       await page.evaluate(() => window.attnscope.settled());
       await loseDevice(page);
-      await waitForProblem(page, /The engine on the CPU does not draw.*load the page again/i);
+      await waitForProblem(page, /The CPU engine cannot draw.*load the page again/i);
       await page.reload({ waitUntil: 'load' });
       await assertComputes(page);
       await page.close();

@@ -1,5 +1,5 @@
-// A graphics device that fails, refuses, lies or no longer answers: the CPU's picture of the same
-// Scene, the reason, and a way back.
+// A graphics device that fails, refuses, lies or stops answering: the CPU draws the same Scene, the
+// page says why, and there is a way back.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -10,8 +10,8 @@ import { serve } from './server.mjs';
 const FRAGMENT = 'v=1&src=paragraph.1&m=window&w=7&head=3&cell=4.2';
 
 /**
- * Notes states, devices, and rejections that nobody handled. The page's first try after a loss waits
- * until the test calls `window.soon`, so that there is time to look.
+ * Records states, devices, and unhandled rejections. The page's first retry after a loss waits until
+ * the test calls `window.soon`, so that there is time to look.
  */
 const watch = () => {
   window.states = [];
@@ -34,8 +34,8 @@ const watch = () => {
 };
 
 /**
- * Answers of the device wait in `window.held` while `window.hold` names their kind; the page's
- * seconds pass when `window.pass(n)` says so, and only then: nothing here depends on the machine.
+ * Answers of the device wait in `window.held` while `window.hold` names their kind. The page's seconds
+ * pass only when `window.pass(n)` says so: nothing here depends on the machine.
  */
 const holdAnswers = () => {
   window.hold = null;
@@ -63,14 +63,14 @@ const holdAnswers = () => {
   };
 };
 
-/** An error of the device as the browser tells it. */
+/** An error of the device, as the browser reports it. */
 const raise = (page, kind) =>
   page.evaluate((name) => {
     const error = new globalThis[name]('made by the test');
     window.devices.at(-1).dispatchEvent(new GPUUncapturedErrorEvent('uncapturederror', { error }));
   }, kind);
 
-/** The button by which the reader asks for the device. */
+/** The button with which the reader retries the device. */
 const AGAIN = '.engine button';
 
 async function openOn(browser, server, options) {
@@ -80,7 +80,7 @@ async function openOn(browser, server, options) {
   return page;
 }
 
-/** The CPU draws this Scene, and says why. */
+/** The CPU draws this Scene, and the page says why. */
 async function assertCpu(page, fragment, badge) {
   await waitForState(page, 'cpu');
   assert.match((await engine(page)).badge, badge);
@@ -106,7 +106,7 @@ for (const name of BROWSERS) {
     const ERRORS = {
       GPUInternalError: [/^CPU · the graphics device was lost/, /an error inside/],
       GPUOutOfMemoryError: [/^CPU · the graphics device was lost/, /out of memory/],
-      GPUValidationError: [/^CPU · an error of this page/, /made by the test/],
+      GPUValidationError: [/^CPU · an error in this page/, /made by the test/],
     };
     for (const [kind, [badge, why]] of Object.entries(ERRORS)) {
       test(`a ${kind} while nothing is drawn: the CPU's picture, then the device's`, async () => {
@@ -159,7 +159,7 @@ for (const name of BROWSERS) {
         const next = FRAGMENT.replace('w=7', `w=${width}`);
         await judge(await show(page, next), next);
       }
-      // Frames come again.
+      // Animation frames come again.
       await page.evaluate(() => {
         window.starved = false;
       });
@@ -168,8 +168,8 @@ for (const name of BROWSERS) {
     });
 
     const HELD = {
-      mapAsync: ['en', /^CPU · the graphics device no longer answers; it is tried again within 2 minutes$/],
-      onSubmittedWorkDone: ['zh', /^CPU · 图形设备不再响应；2 分钟内会再次尝试$/],
+      mapAsync: ['en', /^CPU · the graphics device no longer answers; GPU retry within 2 minutes$/],
+      onSubmittedWorkDone: ['zh', /^CPU · 图形设备不再响应；2 分钟内重试 GPU$/],
     };
     for (const [kind, [lang, badge]] of Object.entries(HELD)) {
       test(`${kind} that never settles: the CPU draws; seconds in the background do not count`, async () => {
@@ -191,10 +191,10 @@ for (const name of BROWSERS) {
         };
         assert.equal(await stateAfter(200, true), 'gpu', 'hidden');
         assert.equal(await stateAfter(28, false), 'gpu', 'not long enough');
-        // Work that was under way may still have been answered meanwhile.
+        // Work under way may still be answered in the meantime.
         for (let round = 0; round < 30 && (await stateAfter(4, false)) === 'gpu'; round++);
         await assertCpu(page, next, badge);
-        // The device is well again: the reader asks for it.
+        // The device works again, and the reader retries it.
         await page.evaluate(() => {
           window.hold = null;
         });
@@ -251,7 +251,7 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
-    // Each is what `navigator.gpu` or its adapter is, and the reason that is said.
+    // Each is the value of `navigator.gpu` or its adapter, and the reason that the page gives.
     const ODD = {
       'navigator.gpu that is empty': {
         badge: /^CPU · no WebGPU in this browser$/,
@@ -302,16 +302,17 @@ for (const name of BROWSERS) {
     test('lost again and again: the page says when it asks, then that it gave up; the reader still can', async () => {
       const page = await openOn(browser, server, { before: watch, lang: 'en' });
       const said = [];
-      for (let round = 0; round < 6 && !/by itself/.test(said.at(-1) ?? ''); round++) {
+      for (let round = 0; round < 6 && !/automatically/.test(said.at(-1) ?? ''); round++) {
         if (round > 1) await page.click(AGAIN);
         await page.waitForFunction(() => ['gpu', 'cpu'].includes(document.documentElement.dataset.state));
         if ((await engine(page)).state === 'gpu') {
           if (name === 'chromium') {
             const session = await browser.target().createCDPSession();
-            // The answer may die with the process.
+            // The reply may die with the process.
             await session.send('Browser.crashGpuProcess').catch(() => {});
           } else {
-            // Firefox gives a page no animation frame any more whose device goes with a picture under way.
+            // Firefox gives a page no more animation frames when its device goes while a picture is
+            // under way.
             await page.evaluate(async () => {
               await window.attnscope.settled();
               await new Promise((done) => setTimeout(done, 300));
@@ -323,14 +324,14 @@ for (const name of BROWSERS) {
         await judge(await readMap(page), FRAGMENT);
         assert.ok(await page.$(AGAIN), `round ${round}: the button is gone`);
         if (round === 0) {
-          // By itself, once, soon.
+          // One automatic retry, soon.
           await page.evaluate(() => window.soon());
           await page.waitForFunction(() => ['gpu', 'cpu'].includes(document.documentElement.dataset.state));
         }
         said.push((await engine(page)).badge);
       }
-      assert.ok(said.some((badge) => /tried again within 2 minutes$/.test(badge)), said.join('\n'));
-      assert.match(said.at(-1), /no longer tried by itself$/);
+      assert.ok(said.some((badge) => /GPU retry within 2 minutes$/.test(badge)), said.join('\n'));
+      assert.match(said.at(-1), /GPU no longer retried automatically$/);
       // Given up by the page, not by the reader.
       await page.click(AGAIN);
       await page.waitForFunction(() => window.states.at(-1) !== 'recovering');

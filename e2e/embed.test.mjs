@@ -13,7 +13,7 @@ import { serve } from './server.mjs';
 const FRAGMENT = 'v=1&m=window&w=3&show=window';
 const FRAME = { x: 20, y: 60, width: 640, height: 560 };
 
-/** A host page with one embed. Tall, so that it can scroll. */
+/** A host page with one embed; tall enough to scroll. */
 const host = (address, sandbox) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>host</title>
 <link rel="icon" href="data:,">
 <style>:root{color-scheme:light dark} body{margin:0;height:3000px} iframe{position:absolute;left:${FRAME.x}px;top:${FRAME.y}px;width:${FRAME.width}px;height:${FRAME.height}px;border:0}</style>
@@ -85,7 +85,7 @@ for (const name of BROWSERS) {
       await ready(tab);
       await tab.evaluate(() => window.attnscope.settled());
       assert.equal(await tab.evaluate(() => window.attnscope.scene()), FRAGMENT);
-      // Not in the sandbox of the frame any more.
+      // No longer in the frame's sandbox.
       assert.equal(await tab.evaluate(() => self.origin), site.origin);
       assert.ok(await tab.$('#self-check'), 'the full page');
       assertQuiet(page, site.origin, hosts.origin);
@@ -128,7 +128,7 @@ for (const name of BROWSERS) {
         const closed = await serve(DIST, { isolated: false });
         writeFileSync(join(folder, 'empty.html'), host('about:blank', ''));
         const [shut, open] = [closed, site].map(({ url }) => `${url}embed.html#${FRAGMENT}`);
-        /** Adds frames one after the other: a navigation would wait for ever for one that is blocked. */
+        /** Adds frames one after the other: a navigation would wait forever for a blocked one. */
         const add = (page, ...addresses) =>
           page.evaluate((all) => {
             for (const src of all) document.body.append(Object.assign(document.createElement('iframe'), { src, sandbox: 'allow-scripts' }));
@@ -139,7 +139,7 @@ for (const name of BROWSERS) {
         await page.goto(`${isolated.url}empty.html`);
         await add(page, shut, open);
         await assertComputes(await within(page, site));
-        // It came first, and while the other one drew not even its script was asked for.
+        // It came first; while the other one drew, not even its script was requested.
         assert.deepEqual(closed.paths, ['/embed.html']);
         await page.close();
         // The same frame in a page that is not isolated.
@@ -187,7 +187,7 @@ for (const name of BROWSERS) {
       const page = await openPage(browser, `${hosts.url}sandboxed.html`);
       await assertComputes(await frameOf(page));
       await page.mouse.move(FRAME.x + FRAME.width / 2, FRAME.y + FRAME.height / 2);
-      // What is in the frame may be taller than the frame and scrolls first; then the page must.
+      // The frame's content may be taller than the frame and scrolls first; then the page must scroll.
       for (let turn = 0; turn < 8 && (await page.evaluate(() => window.scrollY)) < 100; turn++) {
         await page.mouse.wheel({ deltaY: 300 });
         await new Promise((done) => setTimeout(done, 500));
@@ -205,8 +205,7 @@ for (const name of BROWSERS) {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]).catch(() => {});
       const light = await ground();
       if (name === 'firefox') {
-        // WebDriver BiDi has no emulation of the colour scheme here: the scene's own choice is
-        // tested instead.
+        // WebDriver BiDi cannot emulate the colour scheme here, so this tests the scene's own choice.
         await frame.evaluate(() => window.attnscope.set('v=1&theme=dark'));
       } else {
         await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);

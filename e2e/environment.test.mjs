@@ -1,5 +1,5 @@
-// Surroundings that misbehave: storage and history that throw, a policy without WebAssembly, odd
-// and changing pixel ratios, a hidden tab. A picture or a sentence, and the page goes on.
+// Hostile environments: storage and history that throw, a policy without WebAssembly, odd and changing
+// pixel ratios, a hidden tab. There is a picture or a sentence, and the page goes on.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 
@@ -7,7 +7,7 @@ import { BROWSERS } from './browsers.mjs';
 import { assertComputes, assertQuiet, DESK, DIST, judge, judgePicture, launch, openPage, readMap, ready, show, waitForProblem } from './harness.mjs';
 import { serve } from './server.mjs';
 
-/** Collects what no handler took, before the page does anything. */
+/** Collects unhandled rejections from the start. */
 const watchRejections = () => {
   globalThis.rejections = [];
   addEventListener('unhandledrejection', (event) => globalThis.rejections.push(String(event.reason)));
@@ -51,7 +51,7 @@ for (const name of BROWSERS) {
       const fragment = 'v=1&m=window&w=3';
       await judge(await show(page, fragment), fragment);
       await judgePicture(page, fragment);
-      // Longer than the pause after which the address would follow.
+      // Longer than the pause before the address follows.
       await new Promise((done) => setTimeout(done, 500));
       assert.equal(await page.evaluate(() => window.attnscope.scene()), 'v=1&m=window&w=3');
       await assertWhole(page, server);

@@ -1,5 +1,4 @@
-// Files that come damaged: each is said under its own name, and nothing of it stays once the server
-// is well again.
+// Damaged files: the page names each of them, and no trace stays once the server is well again.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +18,7 @@ const watch = () => {
 
 const file = (name) => readFileSync(join(DIST, built('data'), 'minilm', `${name}.safetensors`));
 
-/** Kinds of damage: what the server sends for a file, and a file of the same kind of another layer. */
+/** Kinds of damage: what the server sends for a file, given a file of the same kind from another layer. */
 const DAMAGES = {
   'a page to sign in': () => SIGN_IN,
   'no byte': () => ({ body: '' }),
@@ -40,7 +39,7 @@ const DAMAGES = {
   'the file of another layer': (_, other) => ({ body: file(other) }),
 };
 
-/** Files of the Scene: name, and its like of another layer. */
+/** The Scene's files, each with its counterpart from another layer. */
 const FILES = { 'sentence.x1': 'sentence.x2', 'layer1.qk': 'layer2.qk', 'layer1.vo': 'layer2.vo' };
 
 for (const name of BROWSERS) {
@@ -56,12 +55,12 @@ for (const name of BROWSERS) {
     });
     afterEach(() => server?.close());
 
-    /** The page once nothing is wrong any more. */
+    /** The page after the damage is mended. */
     async function assertWell(page) {
       await page.waitForFunction(() => window.attnscope.summary() !== null);
       await judge(await readMap(page), await page.evaluate(() => window.attnscope.scene()));
       assert.equal(await problems(page), '');
-      // The browser itself writes a line about an answer of 404.
+      // The browser itself logs an answer of 404.
       page.errors = page.errors.filter((text) => !/404/.test(text));
       await assertGoesOn(page, server);
     }
@@ -115,7 +114,7 @@ for (const name of BROWSERS) {
         await waitForProblem(page, words);
         server.fault = () => null;
         assert.equal(await page.$eval('.problem .retry', (button) => button.textContent.trim()), retry);
-        // By keyboard: it is reached by Tab, and pressed.
+        // By keyboard: Tab reaches it, and a key presses it.
         await page.evaluate(() => document.querySelector('.status').querySelectorAll('button, a').forEach((it) => it.blur()));
         for (let step = 0; step < 200; step++) {
           await page.keyboard.press('Tab');
@@ -135,7 +134,7 @@ for (const name of BROWSERS) {
       server.fault = (path) => (path.includes('/data/') ? SIGN_IN : null);
       await page.evaluate((text) => window.attnscope.set(text), FRAGMENT);
       await waitForProblem(page, /is damaged/);
-      // Still: it is said once, however often it is asked for.
+      // Still one message, however often the file is requested.
       await page.focus(slider('w'));
       await page.keyboard.press('ArrowRight');
       await waitForProblem(page, /is damaged/);

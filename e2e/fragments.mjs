@@ -1,6 +1,6 @@
-// Texts that a link could hold: legal ones, damaged ones, and noise. Seeded: the same every time.
+// Texts that a link could hold: legal ones, damaged ones, and noise. Seeded, so always the same.
 
-/** Small and well known (mulberry32); quality does not matter here, repeatability does. */
+/** Small and well known (mulberry32); repeatability matters here, quality does not. */
 export function random(seed) {
   let state = seed >>> 0;
   return () => {
@@ -27,7 +27,7 @@ const VALUES = [
   '%ff%fe', '中文', '٣', '𝟗', '\u0000', '\ud800', '<script>', '"', "'", '../..', '0x10', '1_000', '+1',
 ];
 
-/** `count` texts. */
+/** Makes `count` texts. */
 export function fragments(count, seed = 20_260) {
   const next = random(seed);
   const pick = (list) => list[Math.floor(next() * list.length)];

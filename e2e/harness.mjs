@@ -21,7 +21,7 @@ export const DIST = join(ROOT, 'dist');
 export const OUT = join(here, 'out');
 mkdirSync(OUT, { recursive: true });
 
-/** The name, with its hash, of the file or folder that the build calls `name`: `boot.js`, `data`. */
+/** The hashed name of the file or folder that the build calls `name`: `boot.js`, `data`. */
 export function built(name) {
   if (name === 'data') return `data/${readdirSync(join(DIST, name))[0]}`;
   return readdirSync(DIST).find((file) => file.replace(/-[0-9a-f]{10}(?=\.)/, '') === name);
@@ -37,7 +37,7 @@ export const launch = (name, options) => puppeteer.launch(launchOptions(name, op
  * Opens `url` in a new page. The page carries `errors` (console errors, uncaught exceptions,
  * crashes) and `origins` (of every request), which `assertQuiet` judges.
  *
- * `before` is a function that runs in the page before anything of it does.
+ * `before` is a function that runs in the page before its own code does.
  */
 export async function openPage(browser, url, { viewport = DESK, before, lang } = {}) {
   const page = await browser.newPage();
@@ -60,7 +60,7 @@ export async function openPage(browser, url, { viewport = DESK, before, lang } =
   return page;
 }
 
-/** No console error, no exception, and no request to anywhere else. */
+/** No console error, no exception, and no request to another origin. */
 export function assertQuiet(page, ...origins) {
   assert.deepEqual(page.errors, [], 'console errors');
   for (const origin of page.origins) {
@@ -74,7 +74,7 @@ export async function ready(target) {
   return target.evaluate(() => window.attnscope.ready());
 }
 
-/** Opens the page, asserts a GPU and one computed number, and returns the page. */
+/** Opens the page, checks that it has a GPU and computes correctly, and returns it. */
 export async function openReady(browser, url, options) {
   const page = await openPage(browser, url, options);
   await assertComputes(page);
@@ -82,7 +82,7 @@ export async function openReady(browser, url, options) {
 }
 
 /**
- * For the tests of one `describe`: a server, a browser, and one page that computes. `take` gets the
+ * For the tests of one `describe`: a server, a browser, and one page that computes. `take` gets all
  * three before the first test; they are closed after the last.
  */
 export function opened(name, take, options) {
@@ -100,8 +100,8 @@ export function opened(name, take, options) {
 }
 
 /**
- * Other suites have passed on a lost device or without any WebGPU: an adapter must be named, and
- * a row of softmax weights must sum to one.
+ * Guards against test runs that pass with a lost device or without WebGPU: an adapter must be named,
+ * and a row of softmax weights must sum to one.
  */
 export async function assertComputes(target, wanted = 'WebGPU') {
   const { backend, adapter } = await ready(target);
@@ -125,13 +125,13 @@ export async function show(target, fragment) {
   return readMap(target);
 }
 
-/** The drawn map: `{ rows, cols, values, visible }`. With `atOnce` that of a scene that is set just before. */
+/** The drawn map: `{ rows, cols, values, visible }`. `atOnce` sets a scene just before reading. */
 export async function readMap(target, { atOnce = null } = {}) {
   const packed = await target.evaluate(async (fragment) => {
     if (fragment === null) await window.attnscope.settled();
     else window.attnscope.set(fragment);
     const map = await window.attnscope.readMap();
-    // As bytes: JSON turns NaN into null, and NaN is what a test must see.
+    // As bytes: JSON turns NaN into null, and a test must see NaN.
     const pack = (numbers) => {
       const floats = Float32Array.from(numbers);
       const bytes = new Uint8Array(floats.buffer);
@@ -150,7 +150,7 @@ export async function readMap(target, { atOnce = null } = {}) {
   return { ...packed, values: unpack(packed.values), visible: unpack(packed.visible) };
 }
 
-/** What the f64 reference says about a scene: the native program reads the same fragment. */
+/** The f64 reference's results for a scene: the native program reads the same fragment. */
 export async function reference(fragment) {
   const suffix = process.platform === 'win32' ? '.exe' : '';
   const target = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
@@ -162,7 +162,7 @@ export async function reference(fragment) {
   return JSON.parse(stdout);
 }
 
-/** The drawn map is the reference's, cell by cell. */
+/** The drawn map equals the reference's, cell by cell. */
 export async function judge(map, fragment) {
   const want = await reference(fragment);
   assert.deepEqual([map.rows, map.cols], [want.rows, want.cols], fragment);
@@ -173,7 +173,7 @@ export async function judge(map, fragment) {
   });
 }
 
-/** A number as the page writes it, and how far it may be from what was rounded to it. */
+/** A number as the page writes it, and the largest rounding error that it may have. */
 export function parse(text) {
   const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹';
   const [mantissa, power] = text.replaceAll('−', '-').split('·10');
@@ -190,10 +190,9 @@ export const coloursOfLegend = (target) =>
   });
 
 /**
- * What is seen is the map of a Scene: each cell has the colour that the legend gives its number, masked
- * cells are hatched, and rows without keys both ways. `target` may be a frame that begins at `corner`
- * of the page. A cell is a texel here, and colours follow numbers linearly or by
- * logarithm.
+ * The picture on screen is the map of a Scene: each cell has the legend's colour for its number, masked
+ * cells are hatched, and fully masked rows are hatched both ways. `target` may be a frame whose corner
+ * is at `corner` of the page. Each cell is a texel here, and the colour scale is linear or logarithmic.
  */
 export async function judgePicture(page, fragment, target = page, corner = { x: 0, y: 0 }) {
   const want = await reference(fragment);
@@ -211,7 +210,7 @@ export async function judgePicture(page, fragment, target = page, corner = { x: 
   const pitch = box.size / want.cols;
   const [row, col] = new URLSearchParams(fragment).get('cell')?.split('.').map(Number) ?? [];
   const [low, high] = [legend.numbers[0], legend.numbers.at(-1)];
-  // A logarithm begins at a floor, which the legend writes as "≤ …": three decades below its end.
+  // A logarithm begins at a floor, which the legend writes as "≤ …": three decades below the end.
   const log = low.startsWith('≤');
   const [lo, hi] = [log ? 0 : parse(low).value, parse(high).value];
   assert.ok(Number.isFinite(lo) && Number.isFinite(hi), `the legend says ${legend.numbers}`);
@@ -219,7 +218,7 @@ export async function judgePicture(page, fragment, target = page, corner = { x: 
     const share = (value - lo) / (hi - lo);
     return log ? 1 + Math.log10(Math.max(share, 1e-3)) / 3 : share;
   };
-  // The numbers of the legend are rounded, and the colours are steps.
+  // The legend's numbers are rounded, and colours come in steps.
   const allowed = 0.02 + 0.001 / (hi - lo);
   const isCovered = (i, j) => {
     const [left, top] = [legend.box.x + (j * legend.box.size) / want.cols, legend.box.y + (i * legend.box.size) / want.rows];
@@ -231,13 +230,13 @@ export async function judgePicture(page, fragment, target = page, corner = { x: 
     const fullyMasked = !want.visible.slice(i * want.cols, (i + 1) * want.cols).some(Boolean);
     for (let j = 0; j < want.cols; j++) {
       const where = `${fragment}: row ${i}, column ${j}`;
-      // Under a message and its shadow.
+      // Under a message or its shadow.
       if (isCovered(i, j)) continue;
       if (want.visible[i * want.cols + j]) {
         // Marks hide small cells, and their lines some pixels of the neighbours.
         const reach = Math.max(1, Math.ceil(8 / pitch));
         if (pitch < 14 && (Math.abs(i - row) <= reach || Math.abs(j - col) <= reach)) continue;
-        // Where a cell has hardly a pixel of its own it may be a neighbour's.
+        // A cell with hardly a pixel of its own may show a neighbour's.
         const near = (pitch < 3 ? [-1, 0, 1] : [0]).flatMap((down, _, by) => by.map((right) => (i + down) * want.cols + j + right));
         if (!near.every((at) => want.visible[at] !== 0)) continue;
         const colour = middle(picture, box, want, i, j);
@@ -258,9 +257,9 @@ export async function judgePicture(page, fragment, target = page, corner = { x: 
 }
 
 /**
- * After a fault: the Scene can still be changed by keyboard, the picture on the screen follows it, and nothing was
- * rejected, thrown or asked of anybody else. The page must have noted `window.rejections`; its
- * mechanism must be the window.
+ * After a fault: the Scene can still be changed by keyboard, the picture on screen follows, nothing was
+ * rejected or thrown, and no other origin was asked. The page must have recorded `window.rejections`;
+ * its mechanism must be the window.
  */
 export async function assertGoesOn(page, server) {
   const width = async () => Number(new URLSearchParams(await page.evaluate(() => window.attnscope.scene())).get('w'));
@@ -276,7 +275,7 @@ export async function assertGoesOn(page, server) {
   assertQuiet(page, server.origin);
 }
 
-/** What the page says about its engine: the word for host pages, the badge, its sentence. */
+/** How the page describes its engine: the state for host pages, the badge, the sentence. */
 export const engine = (target) =>
   target.evaluate(() => ({
     state: document.documentElement.dataset.state,
@@ -288,10 +287,10 @@ export const engine = (target) =>
 export const waitForState = (target, state, timeout = 30_000) =>
   target.waitForFunction((wanted) => document.documentElement.dataset.state === wanted, { timeout }, state);
 
-/** The range input of one parameter of the scene. */
+/** The range input of a parameter of the scene. */
 export const slider = (key) => `[data-key="${key}"] input[type="range"]`;
 
-/** Everything the page says about problems, as one text. */
+/** All problems on the page, as one text. */
 export const problems = (target) =>
   target.evaluate(() =>
     [...document.querySelectorAll('[role="alert"]')]
@@ -300,7 +299,7 @@ export const problems = (target) =>
       .join('\n'),
   );
 
-/** Waits until the page's words about problems match. */
+/** Waits until the page's problems match. */
 export async function waitForProblem(target, pattern) {
   const start = Date.now();
   let text = '';

@@ -1,4 +1,4 @@
-// The sizes in docs/hosting.md are those of the build.
+// The sizes in docs/hosting.md match the build.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { built, DIST, ROOT } from './harness.mjs';
 import { packed } from './link.mjs';
 
-/** How far a number may drift before somebody must look at it. */
+/** How far a number may drift before someone must look at it. */
 const DRIFT = 0.1;
 
 /** Bytes that a host sends for these files. */

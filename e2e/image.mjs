@@ -1,7 +1,7 @@
-// Looking at screenshots.
+// Measures screenshots.
 import { PNG } from 'pngjs';
 
-/** How many different colours there are in a part of a PNG, and how large it is. */
+/** The number of different colours in a part of a PNG, and its size. */
 export function colours(png, part) {
   const image = PNG.sync.read(Buffer.from(png));
   const { x, y, width, height } = part ?? { x: 0, y: 0, width: image.width, height: image.height };
@@ -14,7 +14,7 @@ export function colours(png, part) {
   return { count: seen.size, width: image.width, height: image.height };
 }
 
-/** What lines a part of a picture has, by brightness alone: none, one way, or crossed. */
+/** The hatch of a part of a picture, by brightness alone: none, one way, or crossed. */
 export function lines({ width, data }, { x, y, side }) {
   const light = (col, row) => {
     const at = (row * width + col) * 4;
@@ -40,7 +40,7 @@ export function lines({ width, data }, { x, y, side }) {
   return changes / count < 0.1 ? 'one way' : 'crossed';
 }
 
-/** The colour in the middle of a cell of a map: the median of a few pixels, part by part. */
+/** The colour in the middle of a map's cell: the median of a few pixels, channel by channel. */
 export function middle({ width, data }, { x, y, size }, { rows, cols }, row, col) {
   const [left, top] = [x + ((col + 0.5) * size) / cols, y + ((row + 0.5) * size) / rows].map(Math.floor);
   const reach = size / Math.max(rows, cols) >= 8 ? 1 : 0;
@@ -54,7 +54,7 @@ export function middle({ width, data }, { x, y, size }, { rows, cols }, row, col
   return parts.map((part) => part.sort((a, b) => a - b)[part.length >> 1]);
 }
 
-/** Where a colour lies on a run of colours, from 0 to 1, and how far beside it. */
+/** The place of a colour on a scale of colours, from 0 to 1, and its distance from the scale. */
 export function place(colour, stops) {
   let best = { off: Infinity };
   for (let at = 0; at + 1 < stops.length; at++) {
@@ -69,7 +69,7 @@ export function place(colour, stops) {
   return best;
 }
 
-/** A function from a place in a PNG to its colour, `[red, green, blue]`. */
+/** A function from a point of a PNG to its colour, `[red, green, blue]`. */
 export function pixels(png) {
   const { data, width } = PNG.sync.read(Buffer.from(png));
   return (x, y) => [...data.subarray((Math.floor(y) * width + Math.floor(x)) * 4).subarray(0, 3)];

@@ -1,4 +1,5 @@
-// What a layer has less of than a link or a reader asks for is said, and the link says what is shown.
+// Where a layer has less than a link or a reader asks for, the page says so, and the link holds what is
+// shown.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
@@ -13,7 +14,7 @@ const scene = (page) =>
 const boxes = (page) => page.$$eval('.problem', (all) => all.length);
 const atAddress = (page, fragment) => page.waitForFunction((wanted) => location.hash === `#${wanted}`, {}, fragment);
 
-/** Link, what is said of it, and the link afterwards. */
+/** Link, message, and the link afterwards. */
 const LIMITED = [
   ['v=1&head=99', /head=99.* \(limited to 11\)/, 'v=1&head=11'],
   ['v=1&src=random.24.1&head=8', /head=8.* \(limited to 3\)/, 'v=1&src=random.24.1&head=3'],
@@ -22,7 +23,7 @@ const LIMITED = [
   ['v=1&m=cjar&r=1000&rho=500&seg=900', /seg=900.* \(limited to all\); .*rho=500.* \(limited to full\); .*r=1000.* \(limited to full\)/, 'v=1&m=cjar'],
   ['v=1&m=window&sinks=30&pad=90', /sinks=30.* \(limited to 24\); .*pad=90.* \(limited to 24\)/, 'v=1&m=window&sinks=24&pad=24'],
 ];
-/** Links of which nothing is limited. */
+/** Links without any limit. */
 const WHOLE = ['v=1', 'v=1&head=11', 'v=1&src=random.24.1', 'v=1&m=window&w=900&dil=70', 'v=1&sinks=900&r=1000', 'v=1&m=cjar&seg=24&r=384'];
 
 for (const name of BROWSERS) {
@@ -51,7 +52,7 @@ for (const name of BROWSERS) {
 
     test('what is limited is said in Chinese too', async () => {
       await show(page, 'v=1&head=99&lang=zh');
-      await waitForProblem(page, /此层没有.*head=99.*（限制为 11）/);
+      await waitForProblem(page, /此层缺少.*head=99.*（限制为 11）/);
       await show(page, 'v=1&lang=en');
       assert.equal(await problems(page), '');
     });
@@ -70,7 +71,7 @@ for (const name of BROWSERS) {
       await page.evaluate(() => (location.hash = '#v=1&head=99'));
       await waitForProblem(page, /head=99/);
       await atAddress(page, 'v=1&head=11');
-      // The same link once more is said once more.
+      // The same link once more gives the message once more.
       await page.click('.problem button.icon');
       await page.evaluate(() => (location.hash = '#v=1&head=99'));
       await waitForProblem(page, /head=99/);
@@ -86,7 +87,7 @@ for (const name of BROWSERS) {
       await page.select('#source', '3');
       await waitForProblem(page, /head=11.* \(limited to 3\)/);
       assert.equal(await scene(page), 'v=1&src=random.64.1&head=3');
-      // Dismissed, it stays away while the same is limited.
+      // Once dismissed, it stays away while the limits are the same.
       await page.click('.problem button.icon');
       for (const pattern of ['4', '5']) {
         await page.select('#source', pattern);

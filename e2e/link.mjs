@@ -9,7 +9,7 @@ const WAYS = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
   gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
 };
-/** Compressed once, as a host does before anybody asks. */
+/** Each file is compressed once, in advance, as a host does. */
 const known = new Map();
 
 /** The bytes of `file` as a host sends them to a browser that accepts these encodings. */
@@ -21,8 +21,10 @@ export async function packed(file, bytes, accepts) {
   return { encoding, body: await known.get(key) };
 }
 
-/** All answers share `bytesPerSecond`; each begins `latency` ms after its question, and on a new
- * connection as long again. */
+/**
+ * All answers share `bytesPerSecond`. Each begins `latency` ms after its request, and on a new
+ * connection twice that.
+ */
 export class Link {
   #free = 0;
   #connections = new WeakSet();

@@ -1,5 +1,5 @@
-// Links whose weights are known without this project: `cases/links.json` has them by row and key.
-// On the graphics device and on the CPU, in both browsers.
+// Links whose weights are known independently of this project: `cases/links.json` has them by row and
+// key. On the graphics device and on the CPU, in both browsers.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -13,14 +13,14 @@ const { tolerance, links } = JSON.parse(
   readFileSync(fileURLToPath(new URL('cases/links.json', import.meta.url)), 'utf8'),
 );
 
-/** Links at the ends of their ranges, each the same as a plain one: what all keys share moves nothing. */
+/** Links at the ends of their ranges, each equal to a plain one: what all keys share changes nothing. */
 const SHARED = {
   'v=1&src=random.24.1&m=cjar&scale=1&pk=1000&pk.each=0': 'v=1&src=random.24.1&m=cjar&scale=1',
   'v=1&src=random.24.1&m=cjar&scale=5&pk=1000&pk.each=0': 'v=1&src=random.24.1&m=cjar&scale=5',
   'v=1&m=cjar&reading=softmax&pk=-1000&pk.each=0&pk.shape=onehot': 'v=1&m=cjar&reading=softmax',
 };
 
-/** Links at the ends of their ranges, held to the f64 reference. */
+/** Links at the ends of their ranges, compared with the f64 reference. */
 const EXTREME = [
   'v=1&m=cjar&s=1000&s.decay=0&s.bump=1000&s.width=1000000',
   'v=1&m=cjar&s=-1000&s.decay=0&s.bump=1000&s.width=1000000&pk=2',

@@ -1,4 +1,4 @@
-// As the sources wrote it: both listings, and every point in which a listing and its text part.
+// As the sources wrote it: both listings, and every point in which a listing and its text differ.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -12,7 +12,7 @@ const LISTINGS = {
   cjar: ['keys', 'bias', 'empty', 'rank'],
 };
 
-/** The drawn map, held against the reference of the scene on screen. */
+/** The drawn map, compared with the reference of the scene on screen. */
 async function judged(page) {
   const map = await readMap(page);
   const fragment = await page.evaluate(() => window.attnscope.scene());
@@ -21,7 +21,7 @@ async function judged(page) {
   assert.deepEqual([map.rows, map.cols], [want.rows, want.cols], fragment);
   compare(map.values, want.values, fragment);
   for (let at = 0; at < want.values.length; at++) {
-    // A masked cell holds no number; in a row without keys it is drawn as "no key".
+    // A masked cell holds no number; a fully masked row is drawn as "no key".
     assert.ok(map.visible[at] === 1 ? want.visible[at] === 1 : want.visible[at] === 0 && map.values[at] === 0, `${fragment}: cell ${at}`);
   }
   return { fragment, map };
@@ -29,7 +29,7 @@ async function judged(page) {
 
 const apart = (a, b) => a.values.reduce((most, value, at) => Math.max(most, Math.abs(value - b.values[at])), 0);
 
-/** Which side of a point is chosen: 0 the listing, 1 the text, −1 neither. */
+/** The chosen side of a point: 0 the listing, 1 the text, −1 neither. */
 const side = (page, point) =>
   page.evaluate((name) => [0, 1].findIndex((at) => document.getElementById(`point-${name}-${at}`).checked), point);
 
@@ -176,7 +176,8 @@ for (const name of BROWSERS) {
               return {
                 sticking: document.documentElement.scrollWidth - document.documentElement.clientWidth,
                 cut: [...box.querySelectorAll('*')].filter((it) => it.scrollWidth > it.clientWidth + 1 && it.clientWidth > 0).map((it) => it.className),
-                // The sentence may take a line more than before: the map gives way, and its labels with it.
+                // The sentence may take one line more than before: the map gives way, and its labels
+                // move with it.
                 label: (({ top, bottom }) => (top + bottom) / 2)([...document.querySelectorAll('.axis-q .tick')].at(-1).getBoundingClientRect()) - document.querySelector('.map').getBoundingClientRect().top,
                 pitch: document.querySelector('.map').clientHeight / 24,
                 points: box.querySelectorAll('.point').length,

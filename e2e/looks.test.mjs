@@ -1,4 +1,4 @@
-// The page as it is seen: sizes, themes, languages; the screenshots of the README.
+// How the page looks: sizes, themes, languages; the screenshots of the README.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';

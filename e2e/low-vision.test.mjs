@@ -1,5 +1,5 @@
-// For whoever sees little or otherwise: no colour alone, forced colours, less motion, 400 % zoom,
-// targets that can be hit.
+// Low vision and other needs: nothing by colour alone, forced colours, reduced motion, 400 % zoom,
+// targets large enough to hit.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -12,7 +12,7 @@ import { serve } from './server.mjs';
 
 /** 1280 px at 400 %. */
 const ZOOMED = { width: 320, height: 256 };
-/** Row 0 sees no key, (1, 3) is masked, (3, 0) is zero: exp(−2000) is 0 in f64 too. */
+/** Row 0 is fully masked, (1, 3) is masked, (3, 0) is zero: exp(−2000) is 0 in f64 too. */
 const KINDS = 'rect=0.0.4.4&m=cjar&reading=bias&inwin=1&conv=explicit&left=all&right=-1&s=1&s.decay=1000';
 const CELLS = { none: [0, 1], masked: [1, 3], zero: [3, 0] };
 const SCENES = {
@@ -23,7 +23,7 @@ const SCENES = {
 
 const unfold = (page) => page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
 
-/** Elements whose text is cut off, or stands beyond the edge of a window that does not scroll. */
+/** Elements whose text is cut off, or that lie beyond the edge of a window that does not scroll. */
 const clipped = (page) =>
   page.evaluate(() => {
     const wide = document.documentElement.clientWidth;
@@ -215,7 +215,7 @@ for (const name of BROWSERS) {
   });
 }
 
-/** Pages of systems that wish for something: Chromium is told by its tools, Firefox by its settings. */
+/** Pages under system preferences: set by the protocol in Chromium, by prefs in Firefox. */
 const WISHES = {
   'prefers-reduced-motion': { 'ui.prefersReducedMotion': 1 },
   'forced-colors': { 'browser.display.document_color_use': 2 },
@@ -231,7 +231,7 @@ for (const name of BROWSERS) describe(`wishes of the system, ${name}`, () => {
     await server?.close();
   });
 
-  /** A page of a system with this wish (`null`: none), and proof that the page knows of it. */
+  /** A page under this preference (`null`: none), and proof that the page sees it. */
   const wishing = async (wish, value) => {
     const browser = await launch(name, { prefs: WISHES[wish] });
     browsers.push(browser);

@@ -25,7 +25,7 @@ function judge(map, want, what) {
   let masked = 0;
   for (let at = 0; at < want.values.length; at++) {
     const sees = Boolean(want.visible[at]);
-    // Not assert.equal: a shader compiler may make −0 of 0, which is zero all the same.
+    // Not assert.equal: a shader compiler may turn 0 into −0, which is zero as well.
     assert.ok(map.visible[at] === (sees ? 1 : 0), `${what}: cell ${at} has visibility ${map.visible[at]}`);
     if (!sees) {
       masked += 1;
@@ -43,7 +43,7 @@ for (const name of BROWSERS) {
     for (const [text, length] of Object.entries(TEXTS)) {
       for (const [mechanism, choices] of Object.entries(MECHANISMS)) {
         test(`${text}, ${mechanism}: every cell is the reference's`, async () => {
-          // One texel per cell: a long text is read through a rectangle that the screen can hold.
+          // One texel per cell: a long text is read through a rectangle that fits on the screen.
           const rect = length > 200 ? '&rect=200.180.160.200' : '';
           const fragment = `v=1&src=${text}.1${choices}&head=5${rect}`;
           const [map, want] = [await show(page, fragment), await reference(fragment)];
@@ -53,7 +53,7 @@ for (const name of BROWSERS) {
       }
     }
 
-    // Above, what the engine computed is read back; here what it drew.
+    // The tests above read back what the engine computed; this one reads what it drew.
     for (const [what, choices] of Object.entries({
       ...MECHANISMS,
       'rows without keys': '&m=window&conv=explicit&left=all&right=-1&pad=2',
@@ -87,7 +87,7 @@ for (const name of BROWSERS) {
         let [right, all] = [0, 0];
         for (let row = 0; row < want.rows; row++) {
           for (let col = 0; col < want.cols; col++) {
-            // Its number lies in the lower right corner.
+            // The head's number covers the lower right corner.
             if (row > 15 && col > 12) continue;
             const { off, t } = place(middle(picture, { x, y, size: width }, want, row, col), stops);
             const value = want.values[row * want.cols + col];

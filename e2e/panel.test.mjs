@@ -1,4 +1,5 @@
-// The sentences of the panels: the numbers of their tables, said once the hand rests, in a live region.
+// The sentences of the panels: the numbers of their tables, announced once the hand rests, in a live
+// region.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
@@ -7,7 +8,7 @@ import { assertQuiet, opened, show, slider } from './harness.mjs';
 
 const SENTENCE = '.panel [aria-live="polite"]';
 const says = (page) => page.$eval(SENTENCE, (node) => node.textContent.trim());
-/** Waits until the sentence has been the same for longer than it is held back. */
+/** Waits until the sentence has been the same for longer than the debounce. */
 async function settled(page) {
   await page.evaluate(() => window.attnscope.settled());
   let last;
@@ -72,7 +73,8 @@ for (const name of BROWSERS) {
         page.$eval('.fully-masked', (node) => ({ there: node.checkVisibility(), mask: getComputedStyle(node).maskImage }));
       await show(page, 'v=1&m=full');
       assert.equal((await fullyMasked()).there, false);
-      // A window of three over 24 tokens of which the last eight are padding: rows 19 and on see none.
+      // A window of three over 24 tokens, the last eight of them padding: rows from 19 on are fully
+      // masked.
       await show(page, 'v=1&m=window&w=3&pad=8');
       const { there, mask } = await fullyMasked();
       assert.ok(there);

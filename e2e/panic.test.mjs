@@ -1,5 +1,5 @@
-// The page's own code stops: a panic, a trap. A sentence, a report that says nothing about the reader,
-// and a way to go on with the same Scene.
+// The page's own code stops: a panic, a trap. There is a sentence, a report that says nothing about the
+// reader, and a way to go on with the same Scene.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -10,8 +10,8 @@ import { serve } from './server.mjs';
 const FRAGMENT = 'v=1&src=paragraph.1&m=window&w=7&head=3';
 
 /**
- * From `window.broken` on the browser refuses every buffer by an exception, which wgpu takes for
- * impossible: the page's code panics. Nothing in the page knows of the test.
+ * Once `window.broken` is set, the browser refuses every buffer with an exception, which wgpu considers
+ * impossible: the page's code panics. The page knows nothing of the test.
  */
 const breakable = () => {
   window.rejections = [];
@@ -26,11 +26,11 @@ const breakable = () => {
 };
 
 const SAYS = {
-  en: { sentence: /The page has stopped/, restart: 'Restart here', copy: 'Copy the report' },
+  en: { sentence: /The page has stopped/, restart: 'Restart from here', copy: 'Copy the report' },
   zh: { sentence: /页面因自身错误而停止/, restart: '从此处重新开始', copy: '复制报告' },
 };
 
-/** What is on screen once the code has stopped; then the button that goes on is pressed. */
+/** Checks the screen after the code has stopped; then presses the button that goes on. */
 async function assertStopped(page, server, lang, what) {
   const { sentence, restart, copy } = SAYS[lang];
   await waitForState(page, 'panicked');
@@ -54,10 +54,10 @@ async function assertStopped(page, server, lang, what) {
   for (const secret of ['somebody', server.origin, '127.0.0.1', 'http']) {
     assert.ok(!seen.report.includes(secret), `the report tells ${secret}: ${seen.report}`);
   }
-  // By keyboard: the first thing that can be reached is the way on.
+  // By keyboard: the way on comes first in the tab order.
   await page.focus('#boot-problem button');
-  // The address is written before the page is loaded again, and a browser's driver may take that for
-  // the navigation: only a page that does not know this mark is the new one.
+  // The address is written before the page reloads, and a browser's driver may take that for the
+  // navigation: only a page without this mark is the new one.
   await page.evaluate(() => {
     window.stopped = true;
   });
@@ -66,7 +66,7 @@ async function assertStopped(page, server, lang, what) {
   await ready(page);
   assert.equal(await page.evaluate(() => window.attnscope.scene()), FRAGMENT);
   await judge(await readMap(page), FRAGMENT);
-  // What the page wrote for whoever looks for the cause, and the trap itself.
+  // The page's message for developers, and the trap itself.
   page.errors = page.errors.filter((text) => !/panicked|unreachable|RuntimeError|memory access/.test(text));
   await assertGoesOn(page, server);
 }

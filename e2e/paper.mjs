@@ -1,4 +1,4 @@
-// What the page prints, seen as pixels and as words in their places.
+// What the page prints, as pixels and as words with their places.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import { PNG } from 'pngjs';
 
 const run = promisify(execFile);
-/** Pixels of the picture for one of CSS. */
+/** Picture pixels per CSS pixel. */
 export const SCALE = 2;
 
 /**
- * Prints the page: how many sheets, the picture of the first, and its words with their places in CSS
- * pixels. `pdf` is what `page.pdf` takes.
+ * Prints the page: the number of sheets, the picture of the first, and its words with their places in
+ * CSS pixels. `pdf` holds options of `page.pdf`.
  */
 export async function print(page, pdf) {
   const folder = mkdtempSync(join(tmpdir(), 'attnscope-paper-'));

@@ -1,6 +1,6 @@
-// The visible part of the map: pixels, labels, readout, table and mark speak of the same cells. In each
-// scene one diagonal is visible and the labels are the tokens' numbers, so that a cell says which one it
-// is without the page's own arithmetic.
+// The visible part of the map: pixels, labels, readout, table and mark agree on the cells. In each
+// scene one diagonal is visible and the labels are the tokens' numbers, so that a cell can be
+// identified without the page's own arithmetic.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -11,18 +11,18 @@ import { assertComputes, assertQuiet, DIST, launch, openPage, show } from './har
 import { serve } from './server.mjs';
 
 const L = 24;
-/** Choices, and by how much the key lies before the query. */
+/** Choices, and how far the key lies before the query. */
 const DIAGONALS = [['w=0', 0], ['conv=explicit&left=3&right=-3', 3]];
 const RECTS = ['0.7.24.24', '20.20.12.12', '7.0.24.24', '19.20.5.4', '23.23.24.24', '5.6.8.9', '20.2.4.30', '30.2.4.24', '0.0.25.25'];
 
 const range = (from, to) => Array.from({ length: to - from }, (_, at) => from + at);
-/** The indices of an axis that were asked for and exist; without any, the last one. */
+/** The requested indices of an axis that exist; if there are none, the last one. */
 function there(start, count) {
   const found = range(start, start + count).filter((at) => at < L);
   return found.length > 0 ? found : [L - 1];
 }
 
-/** Where the map is, where its labels point to, and where the mark of the locked cell is. */
+/** The place of the map, the points its labels point at, and the place of the locked cell's mark. */
 const marks = (page) =>
   page.evaluate(() => {
     const map = document.querySelector('.map canvas').getBoundingClientRect().toJSON();
@@ -35,7 +35,7 @@ const marks = (page) =>
     return { map, queries: labels('.axis-q'), keys: labels('.axis-k'), ring };
   });
 
-/** Whether the middle of a cell is the bright colour of weight 1; hatch is grey. */
+/** The middle of a cell has the bright colour of weight 1; hatch is grey. */
 function bright(picture, map, { x, y }, size) {
   const sum = [0, 0, 0];
   for (let dy = -size; dy <= size; dy++) {
@@ -64,7 +64,7 @@ async function table(page) {
 async function judge(page, fragment, [start, col, rows, cols], shift) {
   const wanted = { queries: there(start, rows), keys: there(col, cols) };
   const drawn = await show(page, fragment);
-  // What is said about a part that overhangs lies over the map.
+  // The message about a part that overhangs covers the map.
   for (let box = await page.$('.problem button.icon'); box; box = await page.$('.problem button.icon')) await box.click();
   assert.deepEqual([drawn.rows, drawn.cols], [wanted.queries.length, wanted.keys.length], 'size of the picture');
 
@@ -72,7 +72,7 @@ async function judge(page, fragment, [start, col, rows, cols], shift) {
   const { map, queries, keys, ring } = await marks(page);
   const [high, wide] = [map.height / drawn.rows, map.width / drawn.cols];
   const middle = (y, x) => ({ x: map.x + (x + 0.5) * wide, y: map.y + (y + 0.5) * high });
-  // Labels by the cell that they stand at.
+  // Labels by the cell that they belong to.
   const rowLabel = new Map(queries.map((label) => [Math.floor((label.y - map.y) / high), label.index]));
   const colLabel = new Map(keys.map((label) => [Math.floor((label.x - map.x) / wide), label.index]));
   assert.deepEqual([...rowLabel].sort((a, b) => a[0] - b[0]), wanted.queries.map((index, y) => [y, index]), 'labels of the queries');

@@ -13,10 +13,10 @@ import { serve } from './server.mjs';
 
 /** The shipped sentence. */
 const TOKENS = '[CLS] the old bridge that the river crosses under was closed because it had cracked , so the children walked around it . [SEP]'.split(' ');
-/** The line around the map, on paper: --line-strong of the light theme. */
+/** The line around the map on paper: --line-strong of the light theme. */
 const LINE = [138, 140, 144];
 
-/** The square of the map on a sheet, in pixels: below a line across it and right of one down it. */
+/** The square of the map on a sheet, in pixels: below a horizontal line and right of a vertical one. */
 function mapOn({ width, height, data }) {
   const isLine = (x, y) => LINE.every((value, part) => Math.abs(data[(y * width + x) * 4 + part] - value) < 20);
   let box = { size: 0 };
@@ -28,7 +28,7 @@ function mapOn({ width, height, data }) {
       while (line < 3 && isLine(left + 3, y - line)) line += 1;
       const found = { x: left + line, y: y + 1, size: x - left - 2 * line };
       const rows = Array.from({ length: Math.max(0, Math.min(found.size, height - found.y)) }, (_, row) => found.y + row);
-      // Of its other two lines a browser may leave a part to the cells.
+      // A browser may give a part of its other two lines to the cells.
       const isMap = found.size > box.size && found.size > 180 * SCALE && rows.filter((row) => isLine(left, row)).length > 0.9 * found.size;
       if (isMap && !isLine(left + 3, y + 1)) box = found;
       left = x + 1;
@@ -38,7 +38,7 @@ function mapOn({ width, height, data }) {
   return box;
 }
 
-/** What the screen shows: the middle of every cell, the labels in the order of their cells, the words. */
+/** The screen: the middle of every cell, the labels in the order of their cells, the words. */
 async function screen(page) {
   const seen = await page.evaluate(() => {
     const { x, y, width } = document.querySelector('.map').getBoundingClientRect();
@@ -59,8 +59,8 @@ async function screen(page) {
 }
 
 /**
- * Every row and column has its token beside it: a word, or the beginning of one that leans. Those of the
- * locked cell have an edge, which Firefox draws as curves.
+ * Every row and column has its token beside it: a word, or the start of a slanted one. Those of the
+ * locked cell have a halo, which Firefox draws as curves.
  */
 function assertLabels(words, { x, y, size }, tokens, [row, col] = []) {
   // In CSS pixels.
@@ -123,7 +123,7 @@ for (const [engine, gpu] of [['WebGPU', true], ['CPU', false]]) for (const name 
         assertLabels(words, box, wanted.rows);
 
         const text = squeezed(words.map((word) => word.text).join(''));
-        // Not every browser writes down which Chinese characters it draws.
+        // Not every browser records which Chinese characters it draws.
         const said = lang === 'en' ? [squeezed(wanted.sentence)] : wanted.sentence.match(/[\w[\]]+/g);
         for (const part of said) assert.ok(text.includes(part), `“${part}” of the sentence is not in: ${text}`);
         const [low, high] = [wanted.numbers[0], wanted.numbers.at(-1)].map((number) => words.find((word) => word.text === number));
@@ -184,7 +184,7 @@ for (const name of BROWSERS) {
     const map = await readMap(frame);
     const { picture } = await print(page);
     const box = mapOn(picture);
-    // As bright as its weight: the largest of a row is the brightest.
+    // Brightness follows the weight: a row's largest weight is its brightest cell.
     for (let row = 0; row < map.rows; row++) {
       const weights = [...map.values.subarray(row * map.cols, (row + 1) * map.cols)];
       const light = weights.map((_, col) => (map.visible[row * map.cols + col] ? middle(picture, box, map, row, col)[0] : -1));

@@ -1,4 +1,5 @@
-// What can go wrong: each time a sentence in the reader's language, controls that stay, no panic.
+// What can go wrong: each time there is a sentence in the reader's language, controls that stay, no
+// panic.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
@@ -8,7 +9,7 @@ import { BROWSERS } from './browsers.mjs';
 import { assertComputes, DIST, engine, judge, judgePicture, launch, openPage, problems, ready, show, waitForProblem } from './harness.mjs';
 import { serve } from './server.mjs';
 
-/** Each way to have no WebGPU, as code that runs before the page, and the words to expect. */
+/** Each way to have no WebGPU, as code that runs before the page, and the expected words. */
 const WITHOUT_GPU = {
   'no WebGPU at all': {
     before: () => {
@@ -128,7 +129,7 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
-    // The page's own code does not come: www/boot.js speaks.
+    // The page's own code does not load: www/boot.js speaks.
     const BOOT = {
       'its WebAssembly is missing': { path: /\.wasm$/, fault: { status: 404 }, en: /404/, zh: /未能载入/ },
       'its WebAssembly is cut short': { path: /\.wasm$/, fault: { cut: 0.5 }, en: /damaged/, zh: /损坏/ },
@@ -145,7 +146,7 @@ for (const name of BROWSERS) {
       });
     }
 
-    // The Firefox that tests drive lets files load files.
+    // The Firefox that tests drive lets pages opened as files load files.
     if (name === 'chromium') {
       test('the page says when it is opened as a file', async () => {
         const page = await browser.newPage();

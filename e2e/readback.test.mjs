@@ -1,4 +1,4 @@
-// Numbers that are read back are of the picture that they are put beside, however late they come.
+// Numbers that are read back belong to the picture beside them, however late they arrive.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -66,7 +66,7 @@ for (const name of BROWSERS) {
           window.hold = false;
           window.held.splice(0).forEach((go) => go());
         });
-        // The reader has asked for this cell: it is read from the new picture.
+        // The reader asked for this cell: it is read from the new picture.
         await page.waitForSelector('.verdict');
         await page.evaluate(() => window.attnscope.settled());
         assert.equal(await page.evaluate(() => window.attnscope.scene()), scene(4));

@@ -1,6 +1,5 @@
 // Runs every test file here with Node's test runner, two at a time: no test asserts a time, and each
-// waits for its browser more than it computes. `ATTNSCOPE_TAP` names a file for the
-// machine-readable result.
+// mostly waits for its browser. `ATTNSCOPE_TAP` names a file for the machine-readable result.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';

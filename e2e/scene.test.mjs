@@ -8,7 +8,7 @@ import { assertQuiet, judge, judgePicture, opened, openPage, ready, reference, s
 
 const LESSONS = ['full', 'window', 'sink', 'bias', 'signed', 'rank'];
 
-/** Every number in a text, with its decimals, ignoring the sign's typography. */
+/** Every number in a text, with its decimals, ignoring typographic signs. */
 const numbers = (text) => (text.replaceAll('−', '-').match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
 
 for (const name of BROWSERS) {
@@ -31,7 +31,7 @@ for (const name of BROWSERS) {
       }, texts);
       assert.deepEqual(result.wrong, []);
       assert.equal(result.count, 10_000);
-      // Noise must be noticed, and not everything is noise.
+      // Noise must give warnings, and some texts are not noise.
       assert.ok(result.warned > 1_000 && result.warned < 10_000, `${result.warned} texts had warnings`);
     });
 
@@ -66,7 +66,7 @@ for (const name of BROWSERS) {
       for (const [lang, each, rows] of [['en', 0, 1], ['en', 1, 24], ['zh', 0, 1], ['zh', 1, 24]]) {
         const map = await show(page, `v=1&m=cjar&pk=1&pk.shape=xavier&pk.each=${each}&lang=${lang}`);
         const [said] = await page.$$eval('p.aside', (all) => all.map((it) => (it.hidden ? '' : it.textContent)).filter((text) => /xavier|Xavier|CJAR/.test(text) && /\d/.test(text)));
-        // 12 heads of 32, gain 0.02, the fans of [1, 12, rows, 32].
+        // 12 heads of width 32, gain 0.02, the fans of [1, 12, rows, 32].
         const deviation = 0.02 * Math.sqrt(2 / (12 * rows * 32 + rows * 32));
         const [, digits, power] = /(\d+\.\d+)(?:·10⁻(.))?/.exec(said.replace(/^.*?(?:deviation|标准差为)/, ''));
         const told = Number(digits) * 10 ** -(power ? '⁰¹²³⁴⁵⁶⁷⁸⁹'.indexOf(power) : 0);
@@ -97,7 +97,7 @@ for (const name of BROWSERS) {
       }
     });
 
-    /** The scene and the sentence on screen, held against the reference. */
+    /** The scene and the sentence on screen, compared with the reference. */
     const assertSentence = async () => {
       const { fragment, sentence } = await page.evaluate(async () => {
         await window.attnscope.settled();
@@ -117,14 +117,14 @@ for (const name of BROWSERS) {
         await page.click('#lesson-move');
         const moved = await assertSentence();
         assert.notEqual(moved.fragment, begun.fragment, 'the move changes something');
-        // What has moved can be seen.
+        // The control that has moved is in sight.
         const changed = await page.evaluate((before) => {
           const [was, is] = [before, window.attnscope.scene()].map((text) => new URLSearchParams(text));
           const control = [...document.querySelectorAll('[data-key]')].find(({ dataset: { key } }) => was.get(key) !== is.get(key));
           const { top, bottom } = control?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
           return { key: control?.dataset.key, inside: top >= 0 && bottom <= innerHeight };
         }, begun.fragment);
-        // What the first move changes is the head, above everything.
+        // The first move changes the head, whose control is at the top.
         assert.equal(changed.key === undefined, lesson === 'full', `no control has changed: ${moved.fragment}`);
         assert.ok(lesson === 'full' || changed.inside, `${changed.key} is out of sight`);
         // A shared P_K moves nothing, and its sentence says so without a number.

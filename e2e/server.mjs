@@ -19,14 +19,14 @@ const TYPES = {
 /**
  * Serves `root` below `prefix` on a free port of 127.0.0.1.
  *
- * `server.fault(path)` may return `{ status }` (answer with it), `{ cut: share }` (a whole answer
- * with only that share of the file), `{ abort: share }` (the connection breaks off there),
- * `{ type }` (a wrong content type), `{ body }` (other content, as text or bytes) or nothing. `server.paths` lists what was asked for;
- * `server.headers` are sent with every answer; `server.cacheControl(path)` says how long it may be kept.
- * `cors: false` leaves `Access-Control-Allow-Origin` away, `isolated: false` what a frame in a
- * cross-origin isolated page needs. `mounts` are further folders by the
- * path under `prefix` where they appear. `link` is `{ bytesPerSecond, latency }` of a network between
- * the server and the browser, over which files travel compressed.
+ * `server.fault(path)` may return `{ status }` (answer with it), `{ cut: share }` (a complete answer
+ * with only that share of the file), `{ abort: share }` (the connection breaks off there), `{ type }`
+ * (a wrong content type), `{ body }` (other content, as text or bytes) or nothing. `server.paths` lists
+ * the requests; `server.headers` are sent with every answer; `server.cacheControl(path)` sets how long
+ * it may be cached. `cors: false` leaves out `Access-Control-Allow-Origin`, `isolated: false` the
+ * headers that a frame in a cross-origin isolated page needs. `mounts` are further folders by their
+ * path under `prefix`. `link` is `{ bytesPerSecond, latency }` of a network between the server and the
+ * browser, over which files travel compressed.
  */
 export async function serve(root, { prefix = '/', cors = true, isolated = true, mounts = {}, link = null } = {}) {
   const slow = link && new Link(link);

@@ -1,11 +1,11 @@
-// Wears the page out and looks whether anything grows: random Scenes, then mounts and unmounts of
-// the embed. `node soak.mjs [browser …]` prints a table; the short form of it is a test.
+// Endurance: does anything grow? Random Scenes, then mounts and unmounts of the embed. `node soak.mjs
+// [browser …]` prints a table; a short form of it is a test.
 import { BROWSERS } from './browsers.mjs';
 import { random } from './fragments.mjs';
 import { built, DESK, DIST, launch, openPage, ready } from './harness.mjs';
 import { serve } from './server.mjs';
 
-/** Runs in the page before anything of it does: counts buffers, finds the memory, hears errors. */
+/** Runs in the page before its own code: counts buffers, finds the memory, records errors. */
 const watch = () => {
   const soak = { live: 0, bytes: 0, errors: [], memory: null, rejections: [] };
   globalThis.soak = soak;
@@ -39,7 +39,7 @@ const watch = () => {
   };
 };
 
-/** A legal Scene of one of a few sizes, every choice of it random. */
+/** A legal Scene of one of a few sizes; all other choices are random. */
 function scene(next) {
   const pick = (...list) => list[Math.floor(next() * list.length)];
   const number = (most) => Math.floor(next() * (most + 1));
@@ -59,7 +59,7 @@ function scene(next) {
 
 const p95 = (list) => [...list].sort((a, b) => a - b)[Math.max(0, Math.ceil(0.95 * list.length) - 1)];
 
-/** What is kept now, after garbage was collected where the browser lets us. */
+/** What is kept now, after a garbage collection where the browser allows one. */
 async function kept(page, session) {
   await session?.send('HeapProfiler.collectGarbage');
   return page.evaluate(async () => {
@@ -69,13 +69,13 @@ async function kept(page, session) {
   });
 }
 
-/** Points at which is looked what the page keeps. */
+/** Number of points at which memory is measured. */
 const LOOKS = 10;
 
 /**
- * `changes` random Scenes, and at each of ten points the same small Scene: what is kept at half time and
- * at the end, the WebAssembly memory at all ten, and the p95 of the first and the last hundred
- * changes (input to settled).
+ * `changes` random Scenes, and at each of ten points the same small Scene: what is kept at half time
+ * and at the end, the WebAssembly memory at all ten points, and the p95 of the first and the last
+ * hundred changes (input to settled).
  */
 export async function wear(browser, url, changes) {
   const page = await openPage(browser, url, { viewport: DESK, before: watch });
@@ -95,14 +95,14 @@ export async function wear(browser, url, changes) {
   for (let step = 1; step <= changes; step++) {
     times.push(await change(scene(next)));
     if (Math.floor((step * LOOKS) / changes) > looks.length) {
-      // By way of another layer: buffers for what was on screen before are kept while a layer stays.
+      // By way of another layer: buffers of earlier pictures are kept while a layer stays.
       await change('v=1&src=sentence.2');
       await change(rest);
       looks.push(await kept(page, session));
     }
   }
   const [early, late] = [looks[Math.ceil(looks.length / 2) - 1], looks.at(-1)];
-  // An error of the device arrives with the next submit only.
+  // The device reports an error only with the next submit.
   await change('v=1&m=window&w=3');
   const { errors, rejections } = await page.evaluate(() => globalThis.soak);
   const console_ = page.errors;
@@ -143,7 +143,7 @@ export async function mounts(browser, url, count) {
     if (at + 1 === Math.ceil(count / 2)) early = await heap();
   }
   const late = await heap();
-  // A script shown as a page has no icon, and the browser says so.
+  // A script opened as a page has no icon, which the browser reports.
   const errors = page.errors.filter((text) => !/404/.test(text));
   await page.close();
   return { drawn, early, late, errors };

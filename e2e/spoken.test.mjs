@@ -1,5 +1,5 @@
-// Until a cell is chosen the cell panel explains the one that the sentence is about: the reference's
-// numbers, in both engines, and nothing moves when another cell is pointed at.
+// Until a cell is chosen the cell panel explains the one that the sentence is about: with the
+// reference's numbers, in both engines, and without moving when another cell is pointed at.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -8,8 +8,8 @@ import { assertComputes, assertQuiet, DIST, launch, openPage, parse, reference, 
 import { serve } from './server.mjs';
 
 const WHY = {
-  named: ['the cell that the sentence speaks of', '句子所说的那一格'],
-  example: ['a clear case of what the sentence says', '句子所说情形最明显的一格'],
+  named: ['the cell that the sentence names', '句子所说的那一格'],
+  example: ['a clear example of what the sentence says', '句子所说情形最明显的一格'],
   strongest: ['the strongest single weight of this map', '此图中最强的权重'],
 };
 
@@ -28,8 +28,8 @@ function largest(want, of) {
 const strongest = (want) => largest(want, (row, col) => Math.abs(at(want, row, col)));
 
 /**
- * For every kind of sentence a Scene, what the sentence must say, how the panel comes to its cell, and
- * the cell, found from the reference's map by another way than the page's.
+ * For every kind of sentence: a Scene, what the sentence must say, how the panel introduces its cell,
+ * and the cell itself, found from the reference's map by another way than the page's.
  */
 const SENTENCES = {
   'a habit, one token to the right': ['m=full', /looks one token to the right/, 'example', (want) => largest(want, (row, col) => (col === row + 1 ? at(want, row, col) : -1))],
@@ -62,7 +62,7 @@ const SENTENCES = {
   'no key at all': ['m=full&pad=24', /see no key/, 'example', () => [0, 0]],
 };
 
-/** What the panel says, once it says something of the sentence on screen. */
+/** The panel's text, once it matches the sentence on screen. */
 async function read(page) {
   await page.evaluate(() => window.attnscope.settled());
   await page.waitForFunction(() => document.querySelector('.panel .result td') && !document.querySelector('.cell.is-late'), { timeout: 30_000 });
@@ -75,7 +75,7 @@ async function read(page) {
   }));
 }
 
-/** The panel's numbers are the reference's of the cell that it names. */
+/** The panel's numbers are the reference's for the cell that it names. */
 async function judgePanel({ cell, rows }, fragment) {
   const want = (await reference(`${fragment}&cell=${cell.join('.')}`)).cell;
   for (const [label, value] of [['scale · q·k', want.qk], ['score r', want.score], ['weight A', want.weight], ['sum of the row', want.row_sum], ['keys this row sees', want.visible_keys]]) {

@@ -1,4 +1,4 @@
-// A canvas that gives no texture for a frame is drawn to again; one that never does is given up.
+// A canvas that gives no texture for one frame is retried; one that never does is given up.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -8,13 +8,13 @@ import { BROWSERS } from './browsers.mjs';
 import { assertComputes, assertGoesOn, assertQuiet, DIST, engine, judge, launch, openPage, readMap, show, waitForState } from './harness.mjs';
 import { serve } from './server.mjs';
 
-/** `window.misses[selector]` says how often the canvas gives no texture from now on. */
+/** `window.misses[selector]` is the number of times that the canvas will give no texture. */
 const miss = () => {
   window.rejections = [];
   window.misses = {};
   window.missed = 0;
   addEventListener('unhandledrejection', (event) => window.rejections.push(String(event.reason)));
-  // The page's first try after a loss waits until nobody looks any more.
+  // The page's first retry after a loss waits until the test is over.
   const timeout = window.setTimeout;
   window.setTimeout = (act, ms, ...rest) => (ms === 1500 ? 0 : timeout.call(window, act, ms, ...rest));
   const texture = GPUCanvasContext.prototype.getCurrentTexture;

@@ -1,5 +1,5 @@
-// Symbols of the mathematics: read with a subscript, heard as two words, in every panel, card and
-// message of both languages; names of code and of link parameters stay as they are.
+// Mathematical symbols: shown with a subscript, spoken as two words, in every panel, card and message
+// of both languages; names of code and of link parameters stay as they are.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -17,7 +17,7 @@ const SCENES = [
 ];
 const LESSONS = ['full', 'window', 'sink', 'bias', 'signed', 'rank', 'partial', 'cjar'];
 
-/** Texts and attributes that show an underscore between two letters, and every subscript. */
+/** Texts and attributes with an underscore between two letters, and every subscript. */
 const found = (target) =>
   target.evaluate(() => {
     const bare = /\p{L}['′]?_\p{L}/u;
@@ -118,7 +118,7 @@ for (const name of BROWSERS) {
       });
       assert.deepEqual(names, ['Position bias of keys P K', 'Position bias of keys P K, exact value', 'Position bias of values P V', '1/√dₕ (usual)', null]);
       if (name === 'chromium') {
-        // As the browser tells it to a screen reader.
+        // As the browser describes it to a screen reader.
         const tree = JSON.stringify(await page.accessibility.snapshot());
         assert.match(tree, /"role":"slider"[^{}]*"name":"Position bias of keys P K"/);
         assert.match(tree, /"name":"Position bias of keys P K, exact value"/);

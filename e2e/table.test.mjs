@@ -1,4 +1,4 @@
-// The map as a table: its numbers are the reference's, it says why a cell has none, and it follows.
+// The map as a table: it has the reference's numbers, says why a cell has none, and follows.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
@@ -8,7 +8,7 @@ import { assertQuiet, opened, openPage, parse, ready, reference, show, slider } 
 const NO_KEYS = 'm=cjar&reading=softmax&inwin=1&conv=explicit&left=all&right=-1';
 const WORDS = { en: { masked: 'masked', none: 'no key' }, zh: { masked: '已掩码', none: '无可见键' } };
 
-/** What the open table says, once the page is at rest. */
+/** The open table, once the page is at rest. */
 async function read(page) {
   await page.evaluate(() => window.attnscope.settled());
   await page.waitForFunction(() => document.querySelector('#table tbody tr'), { timeout: 20_000 });
@@ -29,7 +29,7 @@ const open = async (page) => {
   if (!(await page.$('#table'))) await page.click('#as-table');
 };
 
-/** Holds a table against the reference of the whole map; tells how many cells of each kind it has. */
+/** Compares a table with the reference of the whole map; counts the cells of each kind. */
 async function judge(table, fragment, { masked, none } = WORDS.en) {
   const whole = fragment.replace(/&rect=[^&]*/, '');
   const want = await reference(whole);

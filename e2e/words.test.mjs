@@ -1,5 +1,5 @@
-// What the page says and in which language: the switch, the browser's wish, links that do not fit,
-// and tokens of every script beside the map.
+// The page's words and language: the switch, the browser's preference, links that do not fit, and
+// tokens of every script beside the map.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +10,13 @@ import { BROWSERS } from './browsers.mjs';
 import { assertQuiet, built, DIST, launch, openPage, openReady, OUT, PHONE, problems, ready, ROOT, waitForProblem } from './harness.mjs';
 import { serve } from './server.mjs';
 
-/** Every language file: its name in links, and what it says of itself. */
+/** Every language file: its name in links, and what it says about itself. */
 const LANGUAGES = readdirSync(join(ROOT, 'lang')).map((file) => {
   const words = JSON.parse(readFileSync(join(ROOT, 'lang', file), 'utf8'));
   return { code: file.replace('.json', ''), ...words.language, words };
 });
 
-/** Tokens that a model of the world has: other directions, wide signs, marks, and what turns text around. */
+/** Tokens of multilingual models: right-to-left, wide characters, combining marks, and direction controls. */
 const TOKENS = [
   'שלום', 'مرحبا', '注意力', '机制', 'ひらがなの長い語', '한국어', '👩‍🔬', 'é', '##ing', '<b>', 'a&b', '\u202eevil', '\u2067turned\u2069', '\u200f', 'עברית ארוכה מאוד', '滑动窗口注意力机制',
 ];

@@ -1,5 +1,5 @@
-// Workers that stop: each is started again with what it held, three times; then it is said, and the
-// reader may ask once more.
+// Workers that stop: each is restarted with what it held, three times; then the page says so, and the
+// reader can retry.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
@@ -10,12 +10,12 @@ import { serve } from './server.mjs';
 /** Everything that the compute worker is asked for: a score rank, an output rank, facts, a cell. */
 const FRAGMENT = 'v=1&src=paragraph.1&m=cjar&inwin=1&w=9&pk=0.7&rho=5&r=8&head=3&cell=4.2';
 
-/** P_K of a length that the compute worker makes, of a layer that it makes as well. */
+/** A P_K long enough for the compute worker, on a layer that the worker makes as well. */
 const LONG = 'v=1&src=random.9000.1&m=cjar&inwin=1&w=20&pk=0.7&pk.seed=5&rect=4000.3990.40.60&cell=4010.4000';
 
 /**
- * Workers are stopped as `window.plan` says: of which kind, at which request (or when they are
- * `made`), how often, how: `ended` from outside, of which no event tells, or by an `error` of their own.
+ * Workers are stopped as `window.plan` says: which kind, at which request (or when `made`), how often,
+ * and how: `ended` from outside, which no event reports, or by an `error` of their own.
  */
 const watch = () => {
   window.rejections = [];
@@ -29,7 +29,7 @@ const watch = () => {
   };
   const RealWorker = window.Worker;
   window.made = { compute: [], cpu: [] };
-  // The first byte of a request is its place in the enum of crates/worker.
+  // The first byte of a request is its index in the enum of crates/worker.
   const requests = {
     compute: ['layer', 'chunk', 'out factors', 'score factors', 'bias chunk', 'summary', 'head'],
     cpu: ['chunk', 'draw', 'step', 'read map'],
@@ -63,7 +63,7 @@ const watch = () => {
   };
 };
 
-/** `watch`, and the plan from the start. */
+/** `watch`, with the plan set from the start. */
 const planned = (plan) => `(${watch})(); window.plan = ${JSON.stringify(plan)};`;
 
 /** Without WebGPU the CPU engine draws. */
@@ -71,27 +71,27 @@ const NO_GPU = 'Object.defineProperty(Navigator.prototype, "gpu", { get: () => u
 
 const made = (page, kind) => page.evaluate((of) => window.made[of].length, kind);
 
-/** Everything that comes from the compute worker is there, and what the page draws is right. */
+/** Everything that the compute worker computes is there, and the drawn map is right. */
 async function assertWhole(page, fragment, { facts = true } = {}) {
   await page.evaluate(() => window.attnscope.settled());
   await judge(await readMap(page), fragment);
-  // q and k of the head come when they are there.
+  // q and k of the head arrive later.
   await page.waitForFunction(() => /\d/.test(document.querySelector('table.numbers')?.textContent ?? ''));
   if (facts) {
     await page.waitForFunction(() => window.attnscope.summary() !== null);
     assert.match(await page.evaluate(() => document.querySelector('.sentence').textContent), /\S/);
-    // What the output rank keeps, from the factors of W_O.
+    // The energy that the output rank keeps, from the factors of W_O.
     if (fragment.includes('&r=')) await page.waitForFunction(() => document.querySelector('[data-key="r"]')?.textContent.includes('%'));
   }
   assert.equal(await problems(page), '');
 }
 
 const SAYS = {
-  en: { compute: /background calculator .*stopped each time/, cpu: /engine on the CPU does not draw/, retry: 'Try again' },
-  zh: { compute: /后台计算又启动了三次/, cpu: /CPU 引擎无法绘制/, retry: '重试' },
+  en: { compute: /background computation .*stopped each time/, cpu: /CPU engine cannot draw/, retry: 'Try again' },
+  zh: { compute: /后台计算已重启三次/, cpu: /CPU 引擎无法绘制/, retry: '重试' },
 };
 
-/** Presses the button of the one problem that is on screen. */
+/** Presses the button of the only problem on screen. */
 async function retry(page, lang) {
   assert.equal((await page.$$('.problem')).length, 1);
   assert.equal(await page.$eval('.problem .retry', (button) => button.textContent.trim()), SAYS[lang].retry);
@@ -102,7 +102,7 @@ async function retry(page, lang) {
   await page.keyboard.press('Enter');
 }
 
-/** What a worker that dies writes is the test's own. */
+/** Errors that a dying worker logs belong to the test. */
 async function assertQuietly(page, server) {
   page.errors = page.errors.filter((text) => !/made by the test/.test(text));
   await assertGoesOn(page, server);
@@ -244,7 +244,7 @@ for (const name of BROWSERS) {
       await ready(page);
       await assertWhole(page, PICTURE);
       await page.evaluate(() => window.stopWorker(window.made.cpu.at(-1), 'error'));
-      // The next one draws the same by itself.
+      // The next one draws the same without help.
       await page.waitForFunction(() => window.made.cpu.length === 2);
       await assertWhole(page, PICTURE);
       const next = PICTURE.replace('w=7', 'w=3');

@@ -72,7 +72,7 @@ fn reach_outside(derived: Derived) {
 
 fn set_root(name: &str, value: &str) {
     if let Some(root) = document().document_element() {
-        // Only a malformed name is refused, and ours are not.
+        // Fails only for a malformed name; ours are valid.
         let _ = root.set_attribute(name, value);
     }
 }
@@ -81,7 +81,8 @@ fn set_root(name: &str, value: &str) {
 fn Page() -> impl IntoView {
     view! {
         <div class="app">
-            // A link to #map would replace the Scene in the address: focus instead.
+            // A link to #map would replace the Scene in the address, so this moves the focus
+            // instead.
             <button type="button" class="skip" on:click=move |_| focus("map")>
                 {t(words::SKIP)}
             </button>
@@ -103,7 +104,7 @@ fn Page() -> impl IntoView {
     }
 }
 
-/// Only the map and the chosen controls, and a way to the full page.
+/// Only the map, the chosen controls and a link to the full page.
 #[component]
 fn Embedded() -> impl IntoView {
     let app = AppState::get();
@@ -149,19 +150,19 @@ pub fn start() {
     mount_to_body(move || view! { <App app=state /> });
 }
 
-/// A bug: the instance answers no more, which must not go unseen. What is to be said and done then is
-/// `www/boot.js`, which depends on nothing here.
+/// Reports a panic, which is a bug: this instance no longer answers, and the reader must know.
+/// `www/boot.js` does the rest, without depending on anything here.
 fn panicked(info: &std::panic::PanicHookInfo<'_>) {
     console_error_panic_hook::hook(info);
     let stopped = Reflect::get(&js_sys::global(), &"attnscopeStopped".into());
     if let Ok(stopped) = stopped.and_then(JsCast::dyn_into::<Function>) {
         let report = format!("attnscope {}: {info}", env!("CARGO_PKG_VERSION"));
-        // Whoever throws here is no help.
+        // If the handler throws, there is nothing left to do.
         let _ = stopped.call1(&JsValue::UNDEFINED, &report.into());
     }
 }
 
-/// Whether this page is the embedded one.
+/// This page is the embedded one.
 fn embedded() -> bool {
     document()
         .document_element()

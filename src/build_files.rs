@@ -1,4 +1,4 @@
-//! The files of this build: their names carry a hash of their content, which `www/boot.js` knows.
+//! The files of this build. `www/boot.js` knows their names, which carry a hash of their content.
 
 use js_sys::{Function, Reflect};
 use wasm_bindgen::JsValue;
@@ -6,7 +6,7 @@ use wasm_bindgen::JsValue;
 /// The address of a file or folder that the build calls `name` (`cpu.js`, `data`).
 ///
 /// # Errors
-/// When the page was not started by `www/boot.js`.
+/// When `www/boot.js` did not start the page.
 pub fn address(name: &str) -> Result<String, JsValue> {
     let find = Reflect::get(&js_sys::global(), &"attnscopeFile".into())?;
     let found = Function::from(find).call1(&JsValue::NULL, &name.into())?;

@@ -1,5 +1,5 @@
-//! `window.attnscope`: what a host page, a lesson script or a test can ask of the page. Data only;
-//! everything that changes the page is a Scene.
+//! `window.attnscope`: what a host page, a lesson script or a test can ask of the page. It takes
+//! data only, and every change to the page is a Scene.
 
 use js_sys::{Array, Float32Array, Function, Object, Promise, Reflect};
 use leptos::prelude::*;
@@ -90,13 +90,13 @@ pub fn expose(state: AppState, said: Memo<Said>) {
 }
 
 fn set(object: &JsValue, name: &str, value: impl Into<JsValue>) {
-    // A plain object takes every property.
+    // Setting a property of a plain object cannot fail.
     let _ = Reflect::set(object, &name.into(), &value.into());
 }
 
 fn give(api: &Object, name: &str, call: impl Fn(JsValue) -> JsValue + 'static) {
     let closure = Closure::<dyn Fn(JsValue) -> JsValue>::new(call);
-    // The page's own API: it lives as long as the page.
+    // The page's own API lives as long as the page.
     set(
         api,
         name,
@@ -104,7 +104,7 @@ fn give(api: &Object, name: &str, call: impl Fn(JsValue) -> JsValue + 'static) {
     );
 }
 
-/// One animation frame, or a tenth of a second where the browser gives none.
+/// Waits for an animation frame, or a tenth of a second where the browser gives none.
 async fn next_frame() {
     let promise = Promise::new(&mut |resolve, _| {
         // Without a window there is no page to wait for.
@@ -132,23 +132,23 @@ async fn ready(state: AppState) -> Result<JsValue, JsValue> {
     Ok(answer.into())
 }
 
-/// The state of the engine for host pages and style sheets: `data-state` of the root element, and
-/// the event `attnscope:state` with the same word as its detail.
+/// Publishes the state of the engine to host pages and style sheets: as `data-state` of the root
+/// element, and as the detail of an event `attnscope:state`.
 pub fn tell_state(name: &str) {
     if let Some(root) = document().document_element() {
-        // Only a malformed name is refused, and ours is not.
+        // Fails only for a malformed name; ours is valid.
         let _ = root.set_attribute("data-state", name);
     }
     let init = CustomEventInit::new();
     init.set_detail(&name.into());
     if let Ok(event) = CustomEvent::new_with_event_init_dict("attnscope:state", &init) {
-        // False would mean that a listener cancelled it, which changes nothing.
+        // False means that a listener cancelled the event, which changes nothing.
         let _ = window().dispatch_event(&event);
     }
 }
 
 async fn settled() -> Result<JsValue, JsValue> {
-    // Effects of a Scene that was set just now run before the next frame.
+    // Effects of a Scene that was just set run before the next frame.
     next_frame().await;
     while !scheduler::is_settled() {
         next_frame().await;
@@ -157,7 +157,7 @@ async fn settled() -> Result<JsValue, JsValue> {
 }
 
 async fn read_map() -> Result<JsValue, JsValue> {
-    // Effects of a Scene that was set just now run before the next frame.
+    // Effects of a Scene that was just set run before the next frame.
     next_frame().await;
     while !scheduler::is_drawn() {
         next_frame().await;

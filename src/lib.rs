@@ -1,8 +1,9 @@
 //! attnscope: attention that can be seen and handled.
 //!
-//! The page: [`app`] puts the [`components`] together, [`state`] is what they show, [`scheduler`] brings
-//! it to an engine, [`workers`] compute beside it. What needs no page is compiled natively as well:
-//! [`layout`], and the bodies of the self-check in [`check`]. See ARCHITECTURE.md.
+//! The page: [`app`] puts the [`components`] together, [`state`] holds what they show,
+//! [`scheduler`] brings it to an engine, [`workers`] compute beside it. What needs no page is also
+//! compiled natively: [`layout`], and the bodies of the self-check in [`check`]. See
+//! ARCHITECTURE.md.
 #![deny(unsafe_code)]
 
 #[cfg(target_arch = "wasm32")]

@@ -1,11 +1,11 @@
 //! The marks on a map against every colour that a map can have, and the focus ring against every
-//! ground of the page (WCAG 2.2, 1.4.11): the colours are read from the page's own style sheet.
+//! background of the page (WCAG 2.2, 1.4.11). The colours are read from the page's own style sheet.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use attnscope_engine::{ColorTable, colors};
 
 const STYLES: &str = include_str!("../www/style.css");
-/// The least contrast of what is no text.
+/// Least contrast of non-text parts.
 const LEAST: f64 = 3.0;
 
 type Rgb = [u8; 3];
@@ -63,7 +63,7 @@ fn map_colors(theme: &str) -> Vec<Rgb> {
         .collect()
 }
 
-/// The colour on which the better of two lines is seen worst, and how well it is seen there.
+/// The colour on which the better of two lines has the least contrast, and that contrast.
 fn worst(lines: [Rgb; 2], under: &[Rgb]) -> (f64, Rgb) {
     under
         .iter()
@@ -79,7 +79,7 @@ fn worst(lines: [Rgb; 2], under: &[Rgb]) -> (f64, Rgb) {
 
 #[test]
 fn one_line_of_every_mark_is_seen_on_every_colour_of_every_map() {
-    // What draws each mark, and its two lines.
+    // The element of each mark, and its two lines.
     let marks = [
         (
             ".ring, .head:focus-visible",

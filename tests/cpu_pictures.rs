@@ -1,5 +1,6 @@
-//! Pictures of the CPU engine beside those that the WGSL engine draws on a Vulkan adapter: same
-//! texels, same colours, same marks. And what holds of every engine: pooling, pieces, newer Frames.
+//! Pictures of the CPU engine against those that the WGSL engine draws on a Vulkan adapter: same
+//! texels, same colours, same marks. And what holds of every engine: pooling, partial drawing,
+//! newer Frames.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -49,8 +50,8 @@ fn both(
     found
 }
 
-/// Every pixel within 1/255, except where two engines' values lie on both sides of a border between
-/// two steps of the table: there the neighbouring step. Returns how many such there are.
+/// Every pixel is within 1/255, unless the engines' values lie on both sides of a step of the
+/// table: then the neighbouring step is allowed. Returns the number of such pixels.
 fn judge(what: &str, picture: &Picture, gpu: &[u8], table: ColorTable) -> usize {
     let got: &[u8] = bytemuck::cast_slice(&picture.pixels);
     assert_eq!(got.len(), gpu.len(), "{what}");
@@ -75,7 +76,7 @@ fn judge(what: &str, picture: &Picture, gpu: &[u8], table: ColorTable) -> usize 
     borders
 }
 
-/// Case, colours, range, quantity, cells a texel.
+/// Case, colours, range, quantity, cells per texel.
 type Shown = (&'static str, ColorTable, Option<(f32, f32)>, Quantity, u32);
 
 const SCALES: [ColorScale; 3] = [ColorScale::Linear, ColorScale::Sqrt, ColorScale::Log];
@@ -165,7 +166,7 @@ fn colours_and_marks_are_those_of_the_gpu() {
         small.colors.table = table;
         frame.strip = Some(small);
         frame.output = Some(output(&case.layer));
-        // Larger than the texels, smaller than the texels, and nothing of either evenly.
+        // Larger than the texels, smaller than the texels, and no even multiple of either.
         for (n, sizes) in [
             [(170, 233), (130, 61), (90, 81)],
             [(13, 9), (80, 30), (7, 12)],
@@ -206,7 +207,7 @@ fn a_wrong_colour_is_told() {
     assert!(judged.is_err());
 }
 
-/// Draws on both and returns both maps.
+/// Draws on both engines and returns both maps.
 fn maps(gpu: &mut GpuEngine, frame: &Frame) -> [MapValues; 2] {
     let mut cpu = CpuEngine::default();
     cpu.draw(frame).unwrap();
@@ -271,7 +272,7 @@ fn texels_are_those_of_the_gpu() {
 
 #[test]
 fn long_maps_come_coarse_first_and_make_way() {
-    // Long enough for several pieces.
+    // Long enough for several parts.
     let mut long = case("minilm-page-full");
     let mut base = frame(&long);
     base.map = Some(whole_map(&long.layer, 5, Quantity::Weights));
@@ -299,7 +300,7 @@ fn long_maps_come_coarse_first_and_make_way() {
         pieces += 1;
         let [picture, ..] = engine.take_pictures();
         first = first.or(picture.map(|picture| (pieces, picture)));
-        // What is drawn is known to be coarse until it is whole.
+        // A partial picture is marked as coarse until it is complete.
         let coarse = first.is_some() && engine.is_partial();
         assert_eq!(engine.progress().is_some(), coarse);
         if let Some(now) = engine.progress() {
@@ -359,7 +360,7 @@ fn lengthened(
 
 #[test]
 fn a_change_computes_no_more_than_it_must_and_all_of_it() {
-    // One engine through a chain of Frames gives what fresh engines give.
+    // One engine through a chain of Frames gives what new engines give.
     let names = ["cjar-position-bias-seg5", "rank-out-4", "window-distance-2"];
     let mut engine = CpuEngine::default();
     for name in names {
@@ -411,7 +412,7 @@ fn a_change_computes_no_more_than_it_must_and_all_of_it() {
     }
 }
 
-/// Every pixel of a map with a pixel a cell, of both engines, as its place in the table.
+/// Every pixel of a map with one pixel per cell, from both engines, as its place in the table.
 fn places(gpu: &mut GpuEngine, frame: &Frame) -> [Vec<Option<usize>>; 2] {
     let map = frame.map.as_ref().expect("a map");
     let sizes = [(map.texel_cols, map.texel_rows), (0, 0), (0, 0)];
@@ -445,7 +446,7 @@ fn equal_weights_are_bright_and_weights_of_0_dark_whatever_the_smallest_is() {
             );
         }
     }
-    // So steep that all but one weight of a row is 0: beside it there is nothing.
+    // So steep that all but one weight of a row are 0.
     let mut steep = view(&full);
     steep.config.scale = 1e4;
     let values = support::read(&mut gpu, &steep).values;
@@ -465,7 +466,7 @@ fn equal_weights_are_bright_and_weights_of_0_dark_whatever_the_smallest_is() {
     for found in places(&mut gpu, &steep) {
         assert_eq!(found, [Some(0); 2]);
     }
-    // Scores that are all equal: 0 is the middle colour, others the end on their side.
+    // All scores equal: 0 has the middle colour, others the end on their side.
     let mut score = steep;
     score.config.scale = 0.0;
     if let Some(map) = &mut score.map {
@@ -476,8 +477,8 @@ fn equal_weights_are_bright_and_weights_of_0_dark_whatever_the_smallest_is() {
     }
 }
 
-/// Where a value stands in the table, in steps of 256: 0 at the first colour (the middle one of a
-/// diverging table), the scale's share of the largest magnitude from there.
+/// The place of a value in the table, in steps of 256: 0 is the first colour (of a diverging table,
+/// the middle one), and the scale of the share of the largest magnitude counts from there.
 fn step(value: f64, (low, high): (f64, f64), table: ColorTable, scale: ColorScale) -> f64 {
     let curve = |share: f64| match scale {
         ColorScale::Linear => share,
@@ -494,7 +495,8 @@ fn step(value: f64, (low, high): (f64, f64), table: ColorTable, scale: ColorScal
     }
 }
 
-/// As [`SCENES`], with how many times steeper the scores are: then weights go from 1 to exactly 0.
+/// As [`SCENES`], with a factor by which the scores are steeper: weights then go from 1 to exactly
+/// 0.
 const FORMULAS: [Shown; 6] = {
     use ColorTable::{Cividis, Diverging};
     use Quantity::{Score, Weights};
@@ -547,7 +549,7 @@ fn every_scale_is_its_formula_in_both_engines() {
                     let value = f64::from(map.values[at]);
                     let want = step(value, ends, table, scale);
                     let near = [want - 0.02, want + 0.02].map(|at| at.clamp(0.0, 255.0) as usize);
-                    // Neighbours in a table may have one colour.
+                    // Neighbours in a table may have the same colour.
                     assert!(
                         near.iter().any(|&at| colors[at] == colors[found]),
                         "{what}: {value} is {found}, not {want}"

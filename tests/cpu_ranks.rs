@@ -1,5 +1,5 @@
-//! The output rank under the hand, on the CPU: a rank has the same bits whatever ranks came before,
-//! they are right, and a moved rank computes no more than the components between two partial sums.
+//! A dragged output rank on the CPU: a rank gives the same bits whatever ranks came before, the
+//! result is right, and a new rank computes no more than the components between two partial sums.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -30,14 +30,15 @@ fn a_moved_rank_has_the_same_bits_and_costs_a_few_components() {
     let o = head_outputs(&case.layer, &case.config, &case.biases).unwrap();
     let (len, d) = (case.layer.seq_len as u64, case.layer.model_dim() as u64);
     let mut dragged = CpuEngine::default();
-    // The first one goes through all partial sums; then up and down, beside and across them.
+    // The first one goes through all partial sums; the rest move up and down, beside and across
+    // them.
     for (at, rank) in [384, 1, 31, 32, 33, 200, 64, 383, 7, 350, 2]
         .into_iter()
         .enumerate()
     {
         frame.config.out_rank = Some(rank);
         dragged.draw(&frame).unwrap();
-        // Its texels cost L·d; making it from the first component on costs rank times as much.
+        // Its texels cost L·d; starting from the first component would cost rank times as much.
         let few = len * d * 34;
         assert!(
             at == 0 || dragged.left() <= few,

@@ -1,5 +1,4 @@
-//! One CPU engine that has drawn many Frames shows of the next one what a fresh engine shows, bit by
-//! bit.
+//! After many Frames, one CPU engine shows the next one as a new engine does, bit by bit.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -33,7 +32,7 @@ impl Screen {
         more
     }
 
-    /// Everything of `frame`, which was drawn last.
+    /// Everything that `frame`, drawn last, shows.
     fn seen(&mut self, frame: &Frame) -> Seen {
         while self.step() {}
         let report = support::report(&mut self.engine);

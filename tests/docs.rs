@@ -1,4 +1,4 @@
-//! The README says about links what the program does. After a change of the link parameters,
+//! The README describes links as the program reads them. After a change of the link parameters,
 //! `UPDATE_DOCS=1 cargo test --test docs` rewrites its table.
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ fn read(file: &str) -> String {
     std::fs::read_to_string(root().join(file)).unwrap()
 }
 
-/// Holds what stands between the two marks of `file` to `wanted`, or writes it there.
+/// Compares the text between the two marks of `file` with `wanted`, or writes it there.
 #[track_caller]
 fn hold(file: &str, mark: &str, wanted: &str) {
     let text = read(file);
@@ -67,7 +67,7 @@ fn links_in_the_documents_are_understood() {
     assert!(found >= 3, "{found}");
 }
 
-/// Without these words in its sandbox the link of an embed to the full page is dead.
+/// Without these words in its sandbox, an embed's link to the full page is dead.
 #[test]
 fn every_frame_to_copy_lets_its_link_open() {
     for file in ["README.md", "examples/host.html", "src/components/share.rs"] {

@@ -1,4 +1,4 @@
-//! The edges of numbers in the WGSL engine, against the f64 reference. Scores here are exact in f32,
+//! Numerical edge cases of the WGSL engine against the f64 reference. Scores here are exact in f32,
 //! so that SPEC 7's tolerance holds however large they are.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -15,7 +15,7 @@ use support::recipe::{Auxiliary, Position, Recipe, relaid};
 use support::wanted::Check;
 use support::{matrix, output, whole_map};
 
-/// Everything of `frame` against the reference.
+/// Compares everything of `frame` with the reference.
 fn judged(engine: &mut GpuEngine, name: &str, frame: &Frame) -> Vec<Comparison> {
     let frame = Frame {
         map: Some(whole_map(&frame.layer, 0, Quantity::Weights)),
@@ -177,7 +177,7 @@ fn one_token_and_one_number() {
     }
 }
 
-/// Global rows end and windows lie wholly in the past or in the future within one block of rows.
+/// Global rows end, and windows lie wholly in the past or in the future, within one block of rows.
 #[test]
 fn every_small_combination_of_global_rows_and_past_windows() {
     let mut engine = support::engine();

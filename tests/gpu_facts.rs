@@ -35,7 +35,7 @@ fn same_bits(what: &str, got: &[f32], want: &[f32]) -> Held {
     }
 }
 
-/// Rows with keys sum to 1, masked cells are 0 to the bit, and visible are those of the rule.
+/// Rows that see a key sum to 1, masked cells are exactly 0, and visibility follows the rule.
 fn rows_sum_to_one(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     let frame = recipe.frame();
     let len = recipe.seq_len;
@@ -71,7 +71,7 @@ fn rows_sum_to_one(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     Ok(())
 }
 
-/// w ≥ L − 1 is full attention, to the bit.
+/// w ≥ L − 1 is full attention, bit by bit.
 fn wide_windows_are_full(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     let mut frame = recipe.frame();
     frame.config.visibility.left = None;
@@ -121,7 +121,7 @@ fn shifts_change_nothing(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     Ok(())
 }
 
-/// The last head first.
+/// Reverses the order of heads.
 fn turned(tensor: &Tensor) -> Tensor {
     let step = tensor.data.len() / tensor.shape[0];
     let mut data = tensor.data.to_vec();
@@ -200,7 +200,7 @@ fn whole_ranks_are_full(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     )
 }
 
-/// The same layer loaded anew gives the same bits.
+/// Loading the same layer again gives the same bits.
 fn repeats_to_the_bit(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     let (one, two) = (recipe.frame(), recipe.frame());
     let a = weights(engine, &one);
@@ -209,7 +209,7 @@ fn repeats_to_the_bit(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
     same_bits("Y again", &matrix(engine, &two, OutputMatrix::Full), &y)
 }
 
-/// One engine for all of them: pipelines cost more than cases.
+/// One engine for all facts: making pipelines costs more than running cases.
 #[test]
 fn facts_hold_for_random_layers() {
     hold(&recipes(), cases() / 20, 3, |engine, recipe| {

@@ -1,5 +1,5 @@
-//! Rows without keys that get the mean, and padding, through the WGSL engine against the f64
-//! reference: maps, pooled maps, head outputs.
+//! Fully masked rows that get the mean, and padding, in the WGSL engine against the f64 reference:
+//! maps, pooled maps, head outputs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::float_cmp)]
 
 mod support;
@@ -16,8 +16,9 @@ use attnscope_engine_gpu::GpuEngine;
 use attnscope_scene::Quantity;
 use support::{frame, maps, matrix, read, whole_map};
 
-/// `name` with so much padding, the past strictly, and the mean in rows without keys.
-fn blind(name: &str, padding: u32, strict: bool) -> Case {
+/// `name` with this much padding, optionally a strictly causal mask, and the mean in fully masked
+/// rows.
+fn with_masked_rows(name: &str, padding: u32, strict: bool) -> Case {
     let cases = folder::cases(&folder::own_golden()).unwrap();
     let mut case = cases.into_iter().find(|case| case.name == name).unwrap();
     case.config.visibility.padding = padding;
@@ -28,7 +29,7 @@ fn blind(name: &str, padding: u32, strict: bool) -> Case {
     case
 }
 
-/// A and O of `case` as the reference has them, and how many of its rows see no key.
+/// A and O of `case` in the reference, and the number of fully masked rows.
 fn want(case: &Case) -> (Vec<f64>, Vec<f64>, usize) {
     let l = case.layer.seq_len;
     let mut a = Vec::new();
@@ -82,7 +83,7 @@ fn rows_without_keys_get_the_mean() {
         ("full-h2-l17-d5", 17, false),
         ("edge-onehot-v-l65", 1, true),
     ] {
-        let case = blind(name, padding, strict);
+        let case = with_masked_rows(name, padding, strict);
         assert!(
             judge(&mut engine, &case) > 0,
             "{name}: every row sees a key"
@@ -102,7 +103,7 @@ fn padding_is_never_a_key() {
         ("full-h3-l33-d16", 1),
         ("full-h2-l7-d3", 99),
     ] {
-        let mut case = blind(name, padding, false);
+        let mut case = with_masked_rows(name, padding, false);
         case.config.empty = FullyMasked::Zero;
         judge(&mut engine, &case);
     }
@@ -112,7 +113,7 @@ fn padding_is_never_a_key() {
 #[test]
 fn the_mean_is_drawn_as_a_weight_and_not_as_a_score() {
     let mut engine = support::engine();
-    let case = blind("window-strict-past", 0, false);
+    let case = with_masked_rows("window-strict-past", 0, false);
     let (l, base) = (case.layer.seq_len, frame(&case));
     let mut show = |quantity, texels: Option<u32>, empty| {
         let mut map = whole_map(&case.layer, 0, quantity);
@@ -126,7 +127,7 @@ fn the_mean_is_drawn_as_a_weight_and_not_as_a_score() {
     };
     let mean = show(Quantity::Weights, None, FullyMasked::Mean);
     assert!(mean.visible[..l].iter().all(|&share| share == 1.0));
-    // Score and the other choice: no key, and the other rows as they were.
+    // Score and the other choice: no key, and the other rows as before.
     for other in [
         show(Quantity::Score, None, FullyMasked::Mean),
         show(Quantity::Weights, None, FullyMasked::Zero),
@@ -135,7 +136,7 @@ fn the_mean_is_drawn_as_a_weight_and_not_as_a_score() {
         assert!(other.visible[..l].iter().all(|&share| share <= 0.0));
         assert_eq!(other.visible[l..], mean.visible[l..]);
     }
-    // A pooled map of one texel a row band holds what its cells hold.
+    // A pooled map of one texel per band of rows holds what its cells hold.
     let pooled = show(Quantity::Weights, Some(3), FullyMasked::Mean);
     let band = l / 3;
     let cells: Vec<f32> = (0..band)

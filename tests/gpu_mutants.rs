@@ -1,7 +1,7 @@
 //! Wrong kernels must be caught: the real WGSL with one deliberate error each
 //! (`tests/mutants/list.txt`), judged like the right one.
 //!
-//! Each is shown to the check that the list names. `cargo xtask mutants` runs the whole suite, in
+//! Each mutant runs the check that the list names. `cargo xtask mutants` runs the whole suite, in
 //! its order, until one check catches it, and writes a table to the file `ATTNSCOPE_MUTANTS`.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -100,7 +100,7 @@ fn every_wrong_kernel_is_caught() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// So it is the errors that are caught, and nothing else.
+/// The right kernels pass: the checks catch the errors and nothing else.
 #[test]
 fn the_right_kernels_pass_the_same_checks() {
     let mut engine = support::engine();

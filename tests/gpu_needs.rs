@@ -1,5 +1,5 @@
-//! What a Frame is said to need on a device against the buffers that are really made and bound for
-//! it, and what becomes of a Frame that needs too much.
+//! The predicted needs of a Frame against the buffers that are really made and bound for it, and
+//! the handling of a Frame that needs too much.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -33,7 +33,7 @@ fn what_is_foretold_is_what_is_made() {
                 output: out.then(|| output(&base.layer)),
                 ..base
             };
-            // Nothing of the Frame before.
+            // Nothing of an earlier Frame.
             engine.restore_kernels();
             engine.draw(&frame).expect("it fits");
             engine.finish();
@@ -91,7 +91,7 @@ fn a_frame_that_needs_too_much_is_refused_and_the_engine_goes_on() {
             if wanted == 60 * rank as u64 && wanted > allowed),
         "{refused:?}"
     );
-    // Its map alone needs none of it.
+    // Its map alone does not need T.
     assert_eq!(read(&mut engine, &many).values, before.values);
     assert_eq!(read(&mut engine, &plain).values, before.values);
     assert_eq!(engine.take_fault(), None);

@@ -170,7 +170,7 @@ fn masked_cells_are_zero_and_transparent() {
     assert!(values.visible[..len].iter().all(|&v| v == 0.0));
     let pixels = engine.read_pixels(Slot::Map);
     let pixels = engine.block_on(pixels).unwrap();
-    // Row 0 sees nothing, row 1 hides its last keys: both are left to the page.
+    // Row 0 is fully masked, row 1 hides its last keys: the page hatches both.
     let drawn = |row: usize, col: usize| {
         let side = 120 / len;
         (0..side * side)
@@ -246,7 +246,7 @@ fn scores_are_those_of_the_reference() {
 
 #[test]
 fn many_short_segments_are_recomputed_rightly() {
-    // 129 tokens in segments of 1 and 2 are more than are stored.
+    // 129 tokens in segments of 1 and 2: more segments than are stored.
     let mut engine = support::engine();
     let case = case("full-h2-l129-d64");
     for segment in [1, 2, 3, 50] {
@@ -343,7 +343,8 @@ fn pixels_are_the_colours_of_the_values() {
             }
             let t = (map.values[i * len + j] - least) / (most - least);
             let step = ((t * 256.0) as usize).min(255);
-            // Every pixel of the cell up to its edges; one step of the table for rounding.
+            // Every pixel of the cell up to its edges; one step of the table is allowed for
+            // rounding.
             for (y, x) in [(0, 0), (side - 1, side - 1), (side / 2, side / 2)] {
                 let at = ((i * side + y) * len * side + j * side + x) * 4;
                 let got = &pixels.rgba[at..at + 3];
@@ -393,13 +394,13 @@ fn outputs_are_drawn_and_a_rank_alone_redraws_them() {
     let one = engine.read_pixels(Slot::Output);
     let one = engine.block_on(one).unwrap();
     frame.config.out_rank = Some(12);
-    // No `finish`: a drag of the rank must move its picture within `draw`.
+    // No `finish`: dragging the rank must move the picture within `draw`.
     engine.draw(&frame).unwrap();
     let all = engine.read_pixels(Slot::Output);
     let all = engine.block_on(all).unwrap();
     let half = 60 * 19 * 4;
     assert_ne!(one.rgba[..half], all.rgba[..half]);
-    // At full rank the upper map is the lower one.
+    // At full rank the upper map equals the lower one.
     assert_eq!(all.rgba[..half], all.rgba[60 * 21 * 4..]);
 }
 
@@ -430,7 +431,7 @@ fn what_cannot_be_drawn_is_said_and_the_engine_goes_on() {
 
 #[test]
 fn a_map_smaller_than_its_cells_still_shows_its_largest() {
-    // One bright cell a row, drawn at a seventh of its size: every pixel row must show it.
+    // One bright cell per row, drawn at a seventh of its size: every pixel row must show it.
     let mut engine = support::engine();
     let case = case("window-distance-0");
     let len = case.layer.seq_len as u32;
@@ -485,7 +486,7 @@ fn strips_of_long_sequences_are_pooled_from_every_cell() {
         .chunks_exact(4)
         .filter(|p| p[..3] == COLORS.ground)
         .count();
-    // Gaps are ground, tiles are not.
+    // Gaps have the background colour, tiles do not.
     assert!(ground > 100 && ground < 70 * 34 / 2, "{ground}");
     assert_eq!(engine.take_fault(), None);
 }

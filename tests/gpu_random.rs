@@ -1,4 +1,4 @@
-//! Random layers through the WGSL engine, against the f64 reference: any sizes, masks, readings,
+//! Random layers in the WGSL engine against the f64 reference: any sizes, masks, readings,
 //! segments, biases and ranks, within the tolerance of SPEC 7.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -38,8 +38,8 @@ fn random_layers_through_the_gpu() {
     println!("{} random layers", cases());
 }
 
-/// A rectangle of the map of `recipe`, in texels of one or more cells. Where numbers have both
-/// signs the mean is shown: two cells that tie in magnitude may give either sign.
+/// A rectangle of the map of `recipe`, in texels of one or more cells. With both signs it shows the
+/// mean: of two cells with equal magnitude, either sign could win.
 fn part(recipe: &Recipe, score: bool, [a, b, c, d]: [u32; 4], crisp: bool) -> (Frame, MapView) {
     let frame = recipe.frame();
     let len = recipe.seq_len as u32;

@@ -1,5 +1,5 @@
-//! The output rank under the hand: whatever ranks came before, the same rank has the same bits,
-//! and they are right.
+//! A dragged output rank: whatever ranks came before, the same rank gives the same bits, and they
+//! are right.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -27,7 +27,7 @@ fn a_rank_has_the_same_bits_whatever_came_before() {
     let factors = factor_output(&linear.weight).unwrap();
     let o = head_outputs(&case.layer, &case.config, &case.biases).unwrap();
     let mut dragged = support::engine();
-    // Up and down, beside and across the kept partial sums.
+    // Up and down, beside and across the cached partial sums.
     for rank in [1, 384, 31, 32, 33, 200, 64, 383, 7, 350, 2] {
         frame.config.out_rank = Some(rank);
         let got = matrix(&mut dragged, &frame, OutputMatrix::LowRank);

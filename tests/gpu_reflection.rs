@@ -1,5 +1,5 @@
-//! The shaders as naga sees them against their Rust twins: offsets, sizes, bindings, workgroup
-//! constant, numbers of enums and constants. And both compilers of the browsers accept them.
+//! The shaders as naga reflects them against their Rust twins: offsets, sizes, bindings, workgroup
+//! constant, numbers of enums and constants. And both browser compilers accept them.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ fn the_shortened_text_of_the_page_means_the_same() {
     }
 }
 
-/// A module as text, without where in the source its parts stood.
+/// A module as text, without source positions.
 fn without_places(module: &naga::Module) -> String {
     let text = format!("{module:?}");
     let mut pieces = text.split("Span { ");
@@ -110,7 +110,7 @@ fn parts_are_the_imports_in_order() {
             }
             there.push(stem);
         }
-        // Nothing is carried along that nobody imports.
+        // Every part is imported by another.
         for (stem, _) in &shader.parts[..shader.parts.len() - 1] {
             let used = shader
                 .parts
@@ -252,7 +252,7 @@ fn every_override_is_given_and_every_given_one_exists() {
         assert_eq!(there, given, "{kernel:?}");
         let entry = &module.entry_points[0];
         assert_eq!(entry.name, "main");
-        // The workgroup is the override along x and 1 across.
+        // The workgroup size is the override in x and 1 in the other dimensions.
         assert_eq!(entry.workgroup_size[1..], [1, 1]);
         let overridden = entry
             .workgroup_size_overrides
@@ -272,7 +272,7 @@ fn the_heatmap_has_the_overrides_that_it_is_given() {
     assert_eq!(names, ["SHRUNK", "SCALE"]);
 }
 
-/// Number of a WGSL constant.
+/// The value of a WGSL constant.
 fn constant(shader: Shader, name: &str) -> f64 {
     let module = module(shader);
     let (_, constant) = module

@@ -1,5 +1,5 @@
 //! The page's self-check on the native adapter: every fact of SPEC 5 holds, and a wrong kernel is
-//! told.
+//! reported.
 #![allow(clippy::unwrap_used)]
 
 mod support;

@@ -1,5 +1,4 @@
-//! One WGSL engine that has drawn many Frames shows of the next one what an engine without a past
-//! shows, bit by bit.
+//! After many Frames, one WGSL engine shows the next one as a new engine does, bit by bit.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -18,10 +17,10 @@ fn attach(engine: &mut GpuEngine) {
     }
 }
 
-/// Everything of `frame`, which was drawn last.
+/// Everything that `frame`, drawn last, shows.
 fn seen(engine: &mut GpuEngine, frame: &Frame) -> Seen {
     engine.finish();
-    // All copies are on their way before the first is waited for.
+    // All copies start before the first is awaited.
     let report = engine.report();
     let map = frame.map.as_ref().map(|_| engine.read_map());
     let heads = 0..frame.strip.as_ref().map_or(0, |_| frame.layer.heads as u32);
@@ -73,7 +72,7 @@ fn seen(engine: &mut GpuEngine, frame: &Frame) -> Seen {
     seen
 }
 
-/// U₁·1, U₁·0, U₂·0, U₂·1: at amplitude 0 the units change places unseen.
+/// U₁·1, U₁·0, U₂·0, U₂·1: at amplitude 0 the unit changes without effect.
 #[test]
 fn a_unit_that_changes_at_amplitude_0_is_the_one_that_acts() {
     let kits = Kits::new();
@@ -86,7 +85,7 @@ fn a_unit_that_changes_at_amplitude_0_is_the_one_that_acts() {
         (Part::ValueUnit, Part::ValueAmplitude),
     ] {
         let mut choices = Choices::new(&kits);
-        // Numbers that stand for an output, and for amplitudes 1 and 0.
+        // Indices of an output, and of amplitudes 1 and 0.
         for edits in [
             vec![(Part::Output, 1), (amplitude, 1)],
             vec![(amplitude, 2)],
@@ -110,7 +109,7 @@ fn a_unit_that_changes_at_amplitude_0_is_the_one_that_acts() {
 #[test]
 fn an_engine_that_has_drawn_many_frames_draws_like_a_fresh_one() {
     let kits = Kits::new();
-    // Making a device for every Frame would take hours: this one forgets all that it has.
+    // A new device for every Frame would take hours: this engine forgets all it has.
     let mut fresh = support::engine();
     attach(&mut fresh);
     let fresh = std::cell::RefCell::new(fresh);

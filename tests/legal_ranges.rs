@@ -1,7 +1,7 @@
-//! Random layers whose parameters are drawn from everything that a link may ask for, and products of
-//! the ends of their ranges, through both engines against the f64 reference (SPEC 7).
+//! Random layers with parameters from the whole range that a link may ask for, and products of the
+//! ends of their ranges, in both engines against the f64 reference (SPEC 7).
 //!
-//! `ATTNSCOPE_CASES=50000` judges so many, `ATTNSCOPE_SEED=7` draws others.
+//! `ATTNSCOPE_CASES=50000` sets the number of cases, `ATTNSCOPE_SEED=7` draws others.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -24,7 +24,7 @@ use support::recipe::Recipe;
 use support::wanted::{head, spread};
 use support::{matrix, output, read, whole_map};
 
-/// Draws numbers of one case.
+/// Draws the numbers of one case.
 struct Draw(Numbers);
 
 impl Draw {
@@ -40,8 +40,8 @@ impl Draw {
         self.0.uniform() < share
     }
 
-    /// A legal value of `key`: an end of its range one time in five, else even in its logarithm over
-    /// six decades, with either sign where there is one.
+    /// A legal value of `key`: an end of its range one time in five, otherwise log-uniform over six
+    /// decades, with either sign if it may be negative.
     fn legal(&mut self, key: &str) -> f32 {
         let (min, max) = range(key);
         let size = if self.chance(0.2) {
@@ -87,7 +87,7 @@ impl Draw {
         }
     }
 
-    /// Everything of a Scene that weights and outputs depend on, the mask aside.
+    /// Everything in a Scene that weights and outputs depend on, except the mask.
     fn scene(&mut self, kind: usize) -> Scene {
         let mut scene = Scene {
             mechanism: Mechanism::Cjar,
@@ -155,7 +155,7 @@ fn case(at: u64) -> (Frame, String) {
         strength: draw.one(&[0.5, 1.0, 1.5]),
         hidden: (kind / 192 == 1).then_some(0.4),
         visibility: draw.visibility(seq_len, kind / 96 % 2 == 1),
-        // r of all keys of a row is large, and its differences are not.
+        // r is large for all keys of a row, and its differences are not.
         k_common: if draw.chance(0.2) {
             10f32.powf(4.0 * draw.0.uniform() as f32).round()
         } else {
@@ -180,14 +180,14 @@ fn case(at: u64) -> (Frame, String) {
     (frame, scene.to_fragment())
 }
 
-/// A of one head and O, as one engine gives them.
+/// A of one head and O, from one engine.
 struct Given {
     engine: &'static str,
     a: Vec<f32>,
     o: Option<Vec<f32>>,
 }
 
-/// What is wrong with what the engines give, if anything.
+/// What is wrong with the engines' results, if anything.
 fn judge(at: u64, frame: &Frame, link: &str, given: &[Given], number: usize) -> Option<String> {
     let reference = head(frame, number);
     let want = reference.map().weights;
@@ -278,8 +278,8 @@ fn every_legal_parameter_through_both_engines() {
     );
 }
 
-/// The first rows of a long text under a slope: keys at the other end have an s of 65,000, and weights
-/// that r decides.
+/// The first rows of a long text under a slope: keys at the far end have an s of 65,000, and r
+/// decides the weights.
 #[test]
 fn a_slope_over_a_long_text() {
     let mut scene = Scene {
@@ -299,7 +299,7 @@ fn a_slope_over_a_long_text() {
     };
     let mut frame = recipe.frame();
     frame.config.reading = Reading::Bias;
-    // Pairs of keys share their s, so that r decides between them.
+    // Keys share their s in pairs, so that r decides between them.
     let Some(ScoreBias::Curve { table, common }) = scene.biases(Sizes::from(&*frame.layer)).s
     else {
         panic!("a curve");

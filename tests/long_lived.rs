@@ -1,6 +1,6 @@
 //! Subscriber lists of state that outlives its readers: `reactive_graph` keeps an entry for every
-//! reader that ever was, `LongLived` none. The page's own file is included, since `src/ui` is
-//! compiled for wasm32 only.
+//! past reader, `LongLived` none. This includes the page's own file, since `src/state` is compiled
+//! for wasm32 only.
 
 #[path = "../src/state/long_lived.rs"]
 mod long_lived;
@@ -17,7 +17,7 @@ use reactive_graph::traits::{Get, Set as _};
 
 use long_lived::LongLived;
 
-/// Stands for an effect: whoever holds a weak pointer to it keeps its memory.
+/// Stands for an effect: a weak pointer to it keeps its memory allocated.
 struct Reader;
 
 impl ReactiveNode for Reader {
@@ -34,7 +34,7 @@ impl Subscriber for Reader {
     fn clear_sources(&self, _: &AnySubscriber) {}
 }
 
-/// How many pointers to a reader of `source` are left when the view that read it has gone.
+/// Counts pointers to a reader of `source` that are left after its view has gone.
 fn left_behind(source: &impl Get) -> usize {
     let reader = Arc::new(Reader);
     let weak = Arc::downgrade(&reader) as Weak<dyn Subscriber + Send + Sync>;
@@ -61,7 +61,7 @@ fn readers_of_what_is_long_lived_leave_nothing_behind() {
     assert_eq!(memo.get(), 3, "the memo has not left with the views");
 }
 
-/// When this fails the crate has been mended, and `LongLived` can go.
+/// When this fails, the crate has been fixed and `LongLived` can go.
 #[test]
 fn readers_of_a_plain_signal_or_memo_stay_on_its_list() {
     let page = Owner::new();

@@ -1,5 +1,5 @@
-//! Files of cases (SPEC 7) that do not say one thing clearly are refused, and the refusal names the
-//! tensor or the field; what is documented is taken.
+//! Ambiguous case files (SPEC 7) are refused, and the message names the tensor or the field;
+//! documented ones are accepted.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use attnscope_data::case::Case;
 use attnscope_data::safetensors::{ReadError, Tensors};
 use serde_json::{Map, Value, json};
 
-/// A case in the making: tensors by name with their shapes and numbers, and `config`.
+/// A draft of a case: tensors by name with their shapes and numbers, and `config`.
 #[derive(Clone)]
 struct Draft {
     tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
@@ -18,7 +18,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// One head of three tokens, two numbers wide, by `names`.
+    /// One head of three tokens, two numbers wide, with tensors `names`.
     fn new(names: &[&str]) -> Self {
         let mut draft = Self {
             tensors: BTreeMap::new(),
@@ -94,7 +94,7 @@ fn shape(name: &str) -> &'static [usize] {
     }
 }
 
-/// Files that a case may name: hidden states, a layer, and one that holds what no input is.
+/// Files that a case may name: hidden states, a layer, and one with a tensor that no input has.
 fn inputs(path: &str, tensor: Option<&str>) -> Result<Tensors, ReadError> {
     let names: &[&str] = match path {
         "data/hidden" => &["x.0", "x.1"],
@@ -176,7 +176,7 @@ fn what_is_documented_is_taken() {
     }
 }
 
-/// Whether `draft` is refused in words that hold all of `named`.
+/// `draft` is refused with a message that holds all of `named`.
 fn assert_refused(draft: &Draft, named: &[&str]) {
     let tensors: Vec<_> = draft.tensors.keys().collect();
     let said = match draft.parse() {
@@ -228,7 +228,7 @@ fn what_would_be_taken_as_something_else_is_refused_by_name() {
         (without("v"), &["v"]),
         (Draft::new(&["expect.y", "w_q"]), &["x"]),
         (Draft::new(&["expect.y"]), &["q"]),
-        // What is not known.
+        // Unknown names.
         (heads().with("w_z", &[1]), &["w_z"]),
         (heads().with("expect.z", &[1]), &["expect.z"]),
         (
@@ -238,7 +238,7 @@ fn what_would_be_taken_as_something_else_is_refused_by_name() {
         (heads().field("window", json!(3)), &["window"]),
         (heads().field("Left", json!(3)), &["Left"]),
         (heads().field("expect", json!("a")), &["expect"]),
-        // What is not possible.
+        // Impossible values.
         (heads().field("dilation", json!(0)), &["dilation"]),
         (heads().field("segment", json!(0)), &["segment"]),
         (heads().field("scale", json!(1e39)), &["scale"]),

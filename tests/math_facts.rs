@@ -1,5 +1,5 @@
 //! SPEC 5 as tests of the f64 reference, on a real layer and on random ones.
-// Where two numbers are compared exactly they must be the same bits.
+// Exact comparisons compare bits.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use std::fs;
@@ -82,7 +82,7 @@ fn a_window_over_everything_is_full_attention() {
             visibility: distance(w),
             ..full()
         };
-        // Exactly: not one bit.
+        // Exactly, bit by bit.
         assert_eq!(
             weights(&SENTENCE, &config, &Biases::default()) == whole,
             same
@@ -99,7 +99,7 @@ fn a_shared_key_bias_moves_no_softmax_weight() {
     };
     let moved = weights(&SENTENCE, &full(), &shared);
     compare("shared P_K", &moved, &whole, Tolerance::DOUBLE).assert();
-    // Per position it does, and in the product reading even a shared one does.
+    // One per position does, and in the product reading even a shared one does.
     let each = Biases {
         p_k: Some(position(&[12, 24, 32], 1)),
         ..Biases::default()
@@ -135,8 +135,8 @@ fn a_constant_added_to_rows_of_s_changes_nothing() {
     let s = noise(&[12, 24, 24], 3);
     let mut shifted = s.data.to_vec();
     for (at, value) in shifted.iter_mut().enumerate() {
-        // The same multiple of 1/4 along a row of noise that is cut to multiples of 1/1024:
-        // f32 holds the sum exactly.
+        // The same multiple of 1/4 along a row of noise that is rounded to multiples of 1/1024: f32
+        // holds the sum exactly.
         *value = (*value * 1024.0).round() / 1024.0 + (at / 24 % 5) as f32 * 0.25;
     }
     let base: Vec<f32> = s
@@ -202,7 +202,7 @@ fn full_ranks_change_nothing() {
         layer_output(layer, &config, &o, Some(&factors)).unwrap()
     };
     compare("output rank d", &at_rank(384), &y, Tolerance::DOUBLE).assert();
-    // The relative error of Y comes out of component energies and σ, as the page takes it.
+    // The relative error of Y follows from component energies and σ, as on the page.
     let energies: Vec<f32> = component_energies(layer, &o, &factors)
         .iter()
         .map(|&e| e as f32)
@@ -216,7 +216,7 @@ fn full_ranks_change_nothing() {
         assert!((direct - quick).abs() < 1e-5, "{rank}: {direct} {quick}");
         assert!(direct > 0.0 && energy_kept(&sigma, rank as usize) < 1.0);
     }
-    // What the engines get is the same, rounded to f32.
+    // The engines get the same, rounded to f32.
     let rounded = out_factors(weight).unwrap();
     compare("sigma", &rounded.sigma, &sigma, Tolerance::REFERENCE).assert();
 
@@ -234,7 +234,7 @@ fn full_ranks_change_nothing() {
     compare("score rank d_h", &ranked, &whole, tolerance).assert();
 }
 
-/// The factors that engines multiply give the scores of the reference at every rank.
+/// The factors that engines multiply give the reference's scores at every rank.
 #[test]
 fn score_factors_give_the_reference_scores() {
     let layer = &*SENTENCE;
@@ -268,7 +268,7 @@ fn score_factors_give_the_reference_scores() {
     }
 }
 
-/// A row without keys is nothing, exactly; and values that are not there are not made up.
+/// A fully masked row is exactly zero, and missing values are not made up.
 #[test]
 fn rows_without_keys_and_layers_without_values() {
     let config = Config {
@@ -339,10 +339,10 @@ fn random_layers() -> impl Strategy<Value = (Layer, Biases)> {
 }
 
 proptest! {
-    // Regression files are kept beside a lib.rs, which an integration test has not.
+    // Regression files are kept beside a lib.rs, which an integration test does not have.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Row sums, masked cells, segment sums and cells that say what rows say.
+    /// Row sums, masked cells, segment sums, and cells that agree with their rows.
     #[test]
     fn rows_keep_their_promises(
         (layer, biases) in random_layers(),

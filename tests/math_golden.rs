@@ -1,5 +1,5 @@
 //! Every golden case through the f64 reference. Expectations are f64 rounded to f32, so the
-//! tolerance is that of the rounding, far below the one engines are given.
+//! tolerance is that of the rounding, far below the engines' tolerance.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use attnscope_attention::reference::Head;
 use attnscope_data::case::Case;
 use attnscope_data::folder;
 
-/// What is judged in one case; returns how many tensors were compared.
+/// Judges one case; returns how many tensors were compared.
 fn judge(case: &Case, factors: &mut HashMap<Vec<u32>, Factors>) -> usize {
     let (l, layer) = (case.layer.seq_len, &case.layer);
     let named = |what: &str| format!("{} {what}", case.name);
@@ -23,7 +23,7 @@ fn judge(case: &Case, factors: &mut HashMap<Vec<u32>, Factors>) -> usize {
     if let Some(want) = &case.expect.a {
         let got: Vec<f64> = heads.iter().flat_map(|head| head.map().weights).collect();
         compare(named("A"), &got, &want.data, Tolerance::REFERENCE).assert();
-        // A masked cell is 0 exactly, in the expectation too.
+        // A masked cell is exactly 0 in the expectation too.
         for (head, cells) in heads.iter().zip(want.data.chunks_exact(l * l)) {
             for (visible, &cell) in head.map().visible.iter().zip(cells) {
                 assert!(*visible || cell == 0.0, "{}", case.name);
@@ -80,7 +80,7 @@ fn golden_cases_through_the_reference() {
     println!("{} cases, {compared} tensors", cases.len());
 }
 
-/// The judge judges: one weight moved by 1e-4 is seen.
+/// The judge can fail: it notices one weight moved by 1e-4.
 #[test]
 fn golden_judge_can_fail() {
     let mut cases = folder::cases(&folder::own_golden()).unwrap();

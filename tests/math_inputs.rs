@@ -1,4 +1,4 @@
-//! The golden cases load, and the shipped inputs are the ones the cases were made from.
+//! The golden cases load, and the shipped inputs are those that the cases were made from.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -78,7 +78,7 @@ fn edited(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     edited
 }
 
-/// Each file is read by itself, so whatever is wrong with one is said of this one.
+/// Each file is parsed separately, so an error names the damaged file.
 #[test]
 fn a_file_that_is_damaged_alone_is_the_one_that_is_refused() {
     fn first(bytes: &[u8]) -> Result<(), ReadError> {
@@ -95,7 +95,7 @@ fn a_file_that_is_damaged_alone_is_the_one_that_is_refused() {
     }
     type Parse = fn(&[u8]) -> Result<(), ReadError>;
     let files = minilm::files(Passage::Sentence, 1);
-    // The file, its reader, and a shape that has as many numbers but is the wrong one.
+    // The file, its parser, and a wrong shape with the same number of elements.
     let kinds: [(&str, Parse, &str, &str); 4] = [
         (minilm::FIRST_FILE, first, "[24,384]", "[384,24]"),
         (&files.hidden, hidden, "[24,384]", "[384,24]"),
@@ -165,7 +165,7 @@ fn no_inputs(name: &str, _: Option<&str>) -> Result<Tensors, ReadError> {
     Err(ReadError::Missing(name.to_owned()))
 }
 
-/// `config` of a case is looked at, not believed.
+/// `config` of a case is checked, not trusted.
 #[test]
 fn a_case_that_contradicts_itself_is_refused() {
     let good = fs::read(folder::own_golden().join("causal-l2.safetensors")).unwrap();

@@ -1,5 +1,5 @@
 //! Facts of a real head and of hand-made ones.
-// Where two numbers are compared exactly they must be the same bits.
+// Exact comparisons compare bits.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use std::fs;
@@ -203,7 +203,7 @@ fn signed_weights_and_empty_rows() {
         (1, 0, 1)
     );
     assert_eq!(found.row_sum, (1.0, 1.0));
-    // Row 0 loses everything it had.
+    // Row 0 loses all its weight.
     let lost = found.lost.unwrap();
     assert!(lost.row == 0 && (lost.share - 1.0).abs() < 1e-12);
 }
@@ -220,7 +220,7 @@ fn moved_is_what_the_biases_do() {
     };
     let config = Config::full(1);
     assert!(summarize(&layer, &config, &shared, 0).unwrap().moved < 1e-12);
-    // s: row 1 gets ln 3 on key 0, ½ becomes ¾; the softmax reading does not look at it.
+    // s: row 1 gets ln 3 on key 0, ½ becomes ¾; the softmax reading ignores it.
     let s = Biases {
         s: Some(ScoreBias::Curve {
             table: [3f32.ln(), 0.0, 0.0].into(),

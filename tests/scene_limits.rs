@@ -1,4 +1,5 @@
-//! What a layer limits of a Scene is named, shows the same as before, and needs no second look.
+//! Limits of a layer: each is named, the limited Scene shows the same picture, and limiting it
+//! again changes nothing.
 
 #[path = "common/scenes.rs"]
 mod scenes;
@@ -15,7 +16,7 @@ const SENTENCE: Sizes = Sizes {
     head_dim: 32,
 };
 
-/// A link, what is said of it (parameter, value that is used), and the link of what is shown.
+/// A link, its warning (parameter, value used instead), and the link of the limited Scene.
 type Limited = (
     &'static str,
     &'static [(&'static str, &'static str)],
@@ -52,7 +53,7 @@ const LIMITED: &[Limited] = &[
         &[("sinks", "30")],
         "v=1&m=window&w=65536&dil=90&sinks=24&globals=24",
     ),
-    // What does not act is left alone.
+    // Parameters that do not act stay as they are.
     (
         "v=1&sinks=30&r=1000&seg=900",
         &[],
@@ -135,7 +136,7 @@ proptest! {
         is.visibility = Visibility::default();
         prop_assert_eq!(was, is);
 
-        // What is left in the link is there.
+        // Everything left in the link exists in the layer.
         prop_assert!(shown.view.head.is_none_or(|head| (head as usize) < sizes.heads));
         if let Some(rect) = shown.view.rect {
             prop_assert_eq!(Rect::visible(Some(rect), len as u32), rect);

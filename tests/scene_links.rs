@@ -15,7 +15,7 @@ use attnscope_scene::{
 use proptest::prelude::*;
 use scenes::scene;
 
-/// A link that was right once: bytes of it changed, cut out, doubled or escaped.
+/// A valid link, damaged: bytes changed, cut out, doubled or escaped.
 fn damaged() -> impl Strategy<Value = String> {
     let hits = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..5u8), 0..6);
     (scene(), hits).prop_map(|(scene, hits)| {
@@ -34,7 +34,8 @@ fn damaged() -> impl Strategy<Value = String> {
     })
 }
 
-/// What every parsed text must be: legal, with a canonical link that is read back silently.
+/// What holds for every parsed text: the Scene is legal, and its canonical link parses without
+/// warnings.
 fn assert_settled(text: &str) {
     let parsed = Scene::from_fragment(text);
     let (again, moved) = parsed.scene.clone().sanitize();

@@ -1,5 +1,5 @@
-//! The sources as they are written: the golden cases that the listings themselves made, what each
-//! point changes, and what masking with −1e9 does.
+//! The listings of the sources: the golden cases made by the listings themselves, the effect of
+//! each point, and the effect of masking with −1e9.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use std::path::Path;
@@ -27,7 +27,7 @@ fn case(name: &str) -> Case {
     cases.into_iter().find(|case| case.name == name).unwrap()
 }
 
-/// The shipped layer that `scene` names, as the Scene takes it.
+/// The shipped layer that `scene` names, as the Scene uses it.
 fn layer(scene: &Scene) -> Layer {
     let Source::MiniLm { text, layer } = scene.source else {
         panic!("the listings are shown on a real text");
@@ -51,17 +51,17 @@ fn weights(scene: &Scene) -> Vec<f64> {
     (0..l).flat_map(|i| head.row(i).dense_weights(l)).collect()
 }
 
-/// Largest difference of any weight.
+/// Largest difference between any two weights.
 fn moved(a: &Scene, b: &Scene) -> f64 {
     let (a, b) = (weights(a), weights(b));
     let differences = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
     differences.fold(0.0, f64::max)
 }
 
-/// A, O and Y of the golden inputs under the choices of `scene` against what the listing gave.
-/// The mask is an argument of the listings and was not given there.
+/// Compares A, O and Y of the golden inputs under the choices of `scene` with the listing's
+/// results. The mask is an argument of the listings and was not given there.
 fn reproduces(scene: &Scene, case: &Case) -> bool {
-    // Projections that a listing makes and does not use.
+    // Projections that a listing defines and does not use.
     let mut given = case.layer.clone();
     if let Input::Hidden { x, w_q, .. } = &mut given.input
         && w_q.is_none()
@@ -88,7 +88,7 @@ fn reproduces(scene: &Scene, case: &Case) -> bool {
         s: own.s,
         ..case.biases.clone()
     };
-    // The numbers are the case's where its shape is: another shape needs numbers of its own.
+    // The case's own numbers, if the shape is the same: another shape needs its own numbers.
     if own.p_k.as_ref().map(|p| &p.unit.shape) != biases.p_k.as_ref().map(|p| &p.unit.shape) {
         biases.p_k = own.p_k;
     }
@@ -130,13 +130,13 @@ fn presets_reproduce_what_the_listings_computed() {
             let mut text = scene.clone();
             point.set(&mut text, true);
             if point == Point::Rank {
-                // The heads of the golden case are 8 wide: there ρ = 8 takes nothing away.
+                // The heads of the golden case are 8 wide: there ρ = 8 cuts nothing.
                 text.cjar.score_rank = Some(4);
             }
-            // Without a mask there is no row without keys.
+            // Without a mask no row is fully masked.
             let still = point == Point::Empty;
             if point == Point::Window {
-                // The window is no argument of the golden case's own mask.
+                // The golden case's own mask does not depend on the window.
                 assert_ne!(text.visibility(), scene.visibility());
                 continue;
             }
@@ -209,7 +209,7 @@ fn a_third_way_is_neither() {
     assert!(!Point::Projection.applies(&made_up));
 }
 
-/// `masked_fill(mask == 0, -1e9)` before the softmax, as the CJAR listing has it.
+/// `masked_fill(mask == 0, -1e9)` before the softmax, as in the CJAR listing.
 #[test]
 fn the_mean_of_all_values_is_what_minus_1e9_gives() {
     let scene = LessonId::Cjar.scene();
@@ -235,7 +235,7 @@ fn the_mean_of_all_values_is_what_minus_1e9_gives() {
     let cell = head.cell(0, 5);
     assert!(!cell.visible && cell.visible_keys == 0);
     assert!((cell.weight - 1.0 / l as f64).abs() < 1e-15);
-    // The same in O: the mean of v', and exactly 0 in the other choice.
+    // The same for O: the mean of v', and exactly 0 with the other choice.
     let mut zero = scene.clone();
     zero.empty = FullyMasked::Zero;
     let dim = sizes.head_dim;
@@ -249,10 +249,11 @@ fn the_mean_of_all_values_is_what_minus_1e9_gives() {
     for (got, want) in got[..dim].iter().zip(&want) {
         assert!((got - want).abs() < 1e-12, "{got}, not {want}");
     }
-    // Facts still say that the row sees no key.
+    // Facts still count the row as fully masked.
     let facts = summarize(&layer, &scene.config(sizes), &scene.biases(sizes), 2).unwrap();
     assert_eq!((facts.empty_rows, facts.visible_min), (1, 0));
-    // It shares its weight out anew, so that it is not the row that loses most; left empty it is.
+    // With the mean the row redistributes its weight, so another row loses most; left empty, this
+    // one does.
     let lost = facts.lost.unwrap();
     assert!(lost.row != 0 && lost.share < 1.0);
     let facts = summarize(&layer, &zero.config(sizes), &zero.biases(sizes), 2).unwrap();

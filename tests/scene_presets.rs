@@ -1,5 +1,5 @@
-//! The starter scenes show what their comments say: the numbers below were computed from the same
-//! data by a program of another language and are held here against the f64 reference.
+//! The starter scenes show what their comments say: a program in another language computed the
+//! numbers below from the same data; here they are compared with the f64 reference.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -13,7 +13,7 @@ use attnscope_scene::presets::Fact;
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::{LessonId, Scene, Source};
 
-/// What has to be equal after rounding to two digits.
+/// Tolerance for numbers that are rounded to two digits.
 const ROUNDED: f64 = 0.006;
 
 fn layer(scene: &Scene) -> (Layer, Vec<String>) {
@@ -144,7 +144,7 @@ fn a_shared_bias_moves_nothing_and_one_per_position_does() {
             .fold(0.0, f64::max)
     };
     assert!(moved_by(&scene) < 1e-12);
-    // Random numbers of this size move some weight by a lot.
+    // Random numbers of this size move some weight considerably.
     assert!(moved_by(&LessonId::Bias.suggested(scene)) > 0.2);
 }
 

@@ -1,4 +1,4 @@
-//! A Scene meets a layer: conventions, clamps, key counts, biases and curves against their
+//! A Scene resolved for a layer: conventions, clamps, key counts, biases and curves against their
 //! definitions.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
@@ -191,7 +191,7 @@ fn side() -> impl Strategy<Value = (u32, u32)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Cell by cell: the cells that were asked for and exist; of an axis without any, the last.
+    /// Cell by cell: the requested cells that exist; on an axis without any, the last.
     #[test]
     fn the_visible_rectangle_is_what_the_map_has_of_the_asked_one(
         (row, rows) in side(),
@@ -265,7 +265,7 @@ proptest! {
     }
 }
 
-/// The parts of a Python expression between `operator`, outside of parentheses.
+/// The operands of `operator` in a Python expression, outside of parentheses.
 fn split<'a>(text: &'a str, operator: &str) -> Vec<&'a str> {
     let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -283,7 +283,7 @@ fn split<'a>(text: &'a str, operator: &str) -> Vec<&'a str> {
     parts
 }
 
-/// What Python makes of the mask line at (i, j): `&` binds closer than `|`.
+/// Evaluates a mask line at (i, j) as Python does: `&` binds closer than `|`.
 fn evaluate(text: &str, i: i64, j: i64, len: i64) -> bool {
     let any = split(text, " | ");
     if any.len() > 1 {
@@ -378,7 +378,7 @@ fn the_curve_is_its_formula() {
         width: 2.0,
         ..Curve::default()
     };
-    // What all entries lack is added again.
+    // The common part, taken out of all entries, is added back.
     let curve = |seq_len| {
         let sizes = Sizes { seq_len, ..MINILM };
         let Some(ScoreBias::Curve { table, common }) = score_bias(&s, sizes, None) else {
@@ -463,8 +463,8 @@ fn moments(numbers: &[f32]) -> (f64, f64, f64) {
     (mean, of(2).sqrt(), of(4) / of(2).powi(2))
 }
 
-/// The CJAR text: `nn.init.xavier_normal_(…, gain=0.02)` of `[1, H, n, d_h]`, whose fans PyTorch takes
-/// as H·n·d_h and 1·n·d_h.
+/// The CJAR text: `nn.init.xavier_normal_(…, gain=0.02)` of `[1, H, n, d_h]`; PyTorch takes its
+/// fans as H·n·d_h and 1·n·d_h.
 #[test]
 fn xavier_is_the_normal_one_with_the_fans_of_pytorch() {
     for (heads, seq_len, head_dim) in [(12, 24, 32), (12, 512, 32), (4, 65, 40), (1, 200, 8)] {
@@ -488,7 +488,7 @@ fn xavier_is_the_normal_one_with_the_fans_of_pytorch() {
                 };
                 unit(&bias, sizes).data
             };
-            // Seeds together until there are enough numbers to judge by.
+            // Pools seeds until there are enough numbers to judge.
             let mut numbers: Vec<f32> = Vec::new();
             let mut seed = 0;
             while numbers.len() < 100_000 {
@@ -515,7 +515,7 @@ fn xavier_is_the_normal_one_with_the_fans_of_pytorch() {
             }
         }
     }
-    // What no map shows at first.
+    // At first invisible on any map.
     let shared = bias::xavier_deviation(12, 1, 32);
     assert!((shared - 0.001_387).abs() < 1e-6, "{shared}");
 }

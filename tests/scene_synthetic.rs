@@ -1,4 +1,4 @@
-//! Synthetic layers: the same numbers everywhere, and a structure that the weights show.
+//! Synthetic layers: the same numbers on every platform, and a structure that the weights show.
 #![allow(clippy::unwrap_used)]
 
 use attnscope_attention::layer::{Input, Layer, Output};
@@ -44,7 +44,7 @@ fn weights(layer: &Layer, head: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Mean over the rows of the weight on keys that `wanted` names.
+/// Mean over the rows of the weight on keys that `wanted` selects.
 fn mean_on(weights: &[Vec<f64>], wanted: impl Fn(usize, usize) -> bool) -> f64 {
     let sum: f64 = weights
         .iter()
@@ -139,7 +139,7 @@ fn the_output_projection_decays_as_said() {
         let want = (-4.0 * c as f64 / MODEL_DIM as f64).exp();
         assert!((got - want).abs() < 1e-6, "σ_{c} {got} ≠ {want}");
     }
-    // A diagonal matrix would have the same spectrum and nothing to see.
+    // A diagonal matrix would have the same spectrum but nothing to see.
     assert!(w.iter().filter(|x| x.abs() > 1e-3).count() > MODEL_DIM * MODEL_DIM / 2);
 }
 
@@ -168,7 +168,7 @@ fn the_same_seed_is_the_same_layer_on_every_platform() {
     assert!(got.iter().zip(&other).all(|(a, b)| a != b));
 }
 
-/// Of 64 tokens and seed 1. A link with a synthetic source is a promise of these numbers.
+/// For 64 tokens and seed 1. A link with a synthetic source promises these numbers.
 const CHECKSUMS: [u64; 4] = [
     0x4819_5c69_ecef_c14b,
     0x70fb_861b_9498_07d2,

@@ -1,10 +1,10 @@
-//! The walls between the crates, as Cargo sees them: which crate may know what.
+//! The walls between the crates, as Cargo sees them: which crate may depend on which.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// Everything that `package` is built with for the page, itself included; `depth` 1 is what it names.
+/// All dependencies of `package` in the page's build, itself included; `depth` 1 means direct ones.
 fn dependencies(package: &str, depth: Option<u32>) -> BTreeSet<String> {
     let mut command = Command::new(env!("CARGO"));
     command
@@ -28,7 +28,7 @@ fn dependencies(package: &str, depth: Option<u32>) -> BTreeSet<String> {
         .collect()
 }
 
-/// The project's own libraries that `package` names.
+/// The project's own crates that `package` depends on directly.
 fn own(package: &str) -> Vec<String> {
     dependencies(package, Some(1))
         .into_iter()

@@ -1,4 +1,4 @@
-//! A language is one file: what `build/words.rs` makes of it, and what it refuses.
+//! A language is one file: what `build/words.rs` makes of it, and what it rejects.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../crates/text/build/words.rs"]
@@ -38,7 +38,7 @@ fn json(node: &Node) -> String {
     }
 }
 
-/// Hebrew letters for Latin ones, outside of places: a language that is read from the right.
+/// Replaces Latin letters by Hebrew ones, except in places: a right-to-left language.
 fn mirrored(text: &str) -> String {
     let mut inside = false;
     let letter = |c: char| char::from_u32(0x5d0 + (c as u32 + 5) % 27).unwrap_or(c);
@@ -123,7 +123,7 @@ fn a_third_language_is_one_more_file() {
     let two = generate(&shipped()).unwrap();
     let three = with_third(&third()).unwrap();
     assert_eq!(two.len(), three.len());
-    // Every constant has the texts of all languages, in one order.
+    // Every constant has the texts of all languages, in the same order.
     let mut texts = 0;
     for ((name, two), (_, three)) in two.iter().zip(&three) {
         let (two, three) = (constants(two), constants(three));
@@ -247,7 +247,7 @@ fn unused(texts: &Node, sources: &[String]) -> Vec<String> {
     let mut unused = Vec::new();
     for (section, node) in sections {
         let Node::Object(names) = node else { continue };
-        // "start" is read by build/start.mjs; "language" has facts, not texts.
+        // build/start.mjs reads "start"; "language" holds facts, not texts.
         if section != "start" && section != "language" {
             let names = names.iter().filter(|(name, _)| !used.contains(&**name));
             unused.extend(names.map(|(name, _)| format!("{section}.{name}")));
@@ -256,7 +256,7 @@ fn unused(texts: &Node, sources: &[String]) -> Vec<String> {
     unused
 }
 
-/// The texts are public items of a library, so the compiler does not report the unused ones.
+/// The texts are public items of a library, so the compiler does not report unused ones.
 #[test]
 fn every_text_is_used() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -272,7 +272,8 @@ fn every_text_is_used() {
     assert_eq!(unused(&more, &sources), ["board.NOBODY_SHOWS_ME"]);
 }
 
-/// A counted text has exactly the forms that CLDR gives its language; one form is a plain text.
+/// A counted text has exactly the plural forms that CLDR gives its language; with one form it is a
+/// plain text.
 #[test]
 fn counted_texts_have_the_plural_forms_of_their_language() {
     let counted = |node: &Node| matches!(node, Node::Object(_));

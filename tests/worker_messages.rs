@@ -1,5 +1,5 @@
-//! Messages to the workers and back: every Frame arrives whole, no tensor travels twice, and damaged
-//! bytes are refused with an error and never with a panic.
+//! Messages to the workers and back: every Frame arrives whole, no tensor travels twice, and
+//! damaged bytes give an error, never a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -48,7 +48,7 @@ fn frames() -> Vec<Frame> {
     frames
 }
 
-/// Through bytes, as it travels.
+/// Encodes and decodes, as a message does.
 fn receive(receiver: &mut FrameReceiver, sent: &Packed) -> (Frame, Targets) {
     let (message, blobs) = bytes(sent);
     unpack(receiver, &message, blobs).expect("a Frame")
@@ -90,11 +90,11 @@ fn tensors_travel_once_and_stay_themselves() {
         assert_eq!(sent.tensors.len(), 0, "numbers alone");
         let second = receive(&mut there, &sent).0;
         assert_eq!(second, frame);
-        // What the plan compares is the identity of tensors.
+        // The plan compares tensors by identity.
         assert!(std::sync::Arc::ptr_eq(&first.layer, &second.layer));
         if let (Some(a), Some(b)) = (&first.biases.p_k, &second.biases.p_k) {
             assert!(std::sync::Arc::ptr_eq(&a.unit.data, &b.unit.data));
-            // Equal numbers in another place are another tensor.
+            // Equal numbers in another allocation are another tensor.
             let p_k = frame.biases.p_k.as_mut().unwrap();
             p_k.unit = Tensor::new(&p_k.unit.shape, p_k.unit.data.to_vec()).unwrap();
             let sent = here.pack(&frame, TARGETS);
@@ -144,7 +144,7 @@ fn damaged_bytes_are_no_frame() {
             no_frame(&message[..end], &blobs);
         }
         no_frame(&[&message[..], &[0; 8]].concat(), &blobs);
-        // A Frame that counts on tensors that never came.
+        // A Frame that relies on tensors that never came.
         let mut here = FrameSender::default();
         here.pack(&frame, TARGETS);
         no_frame(&encode(&here.pack(&frame, TARGETS).frame), &[]);
@@ -159,7 +159,7 @@ fn any_flipped_bit_gives_an_error_or_a_frame_and_never_a_panic() {
             let mut damaged = message.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             if let Ok((frame, _)) = unpack(&mut FrameReceiver::default(), &damaged, blobs.clone()) {
-                // Whatever it is, its tensors fit.
+                // Whatever arrives, its tensors fit.
                 frame.layer.check().unwrap();
                 frame.biases.check(&frame.layer).unwrap();
             }

@@ -1,6 +1,6 @@
-//! `attnscope-reference`: the f64 reference as a native command. Browser tests judge by it what
+//! `attnscope-reference`: the f64 reference as a native command. Browser tests compare with it what
 //! the page drew, and `tests/parity` what other libraries compute; it also packs the shipped
-//! inputs. On wasm32 there is nothing here.
+//! inputs. On wasm32 it is empty.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {}
@@ -52,7 +52,7 @@ mod native {
       [heads, L, head_dim], a [heads, L, L] (flat), left, right, causal, scale, torch_mask, warnings.
   attnscope-reference pack-data <folder of captured files> <folder to write>";
 
-    /// Summaries of a whole head are left out beyond this L, as on the page.
+    /// Summaries of whole heads are left out above this L, as on the page.
     const MAX_SUMMARY_LEN: usize = 2048;
 
     pub fn run() -> Result<(), String> {
@@ -121,7 +121,7 @@ mod native {
         }))
     }
 
-    /// What the reference says about one scene.
+    /// The reference's results for one scene.
     fn judge(fragment: &str) -> Result<Value, String> {
         let parsed = Scene::from_fragment(fragment);
         let scene = parsed.scene;
@@ -140,7 +140,7 @@ mod native {
             let row = head.row(rect.row as usize + i);
             let numbers = match scene.view.quantity {
                 Quantity::Weights => &row.weights[..],
-                // Where no key is seen there is no score, even if there is a weight.
+                // A fully masked row has no score, even where it has weights.
                 Quantity::Score => &row.score[..row.seen],
             };
             for (&j, &number) in row.keys.iter().zip(numbers) {
@@ -227,8 +227,8 @@ mod native {
             .into()
     }
 
-    /// Output rank, energy kept, and all facts of the rank, if the scene has one. Y at the rank is
-    /// computed in full; the page takes a shorter way.
+    /// Output rank, energy kept, and all facts of the rank, if the scene has one. Here Y at the
+    /// rank is computed in full; the page takes a shortcut.
     fn output(scene: &Scene, layer: &Layer) -> Result<Option<(u32, f64, Value)>, String> {
         let (Some(rank), Output::Full(w_o)) = (scene.cjar.out_rank, &layer.output) else {
             return Ok(None);
@@ -260,7 +260,7 @@ mod native {
         Ok(Some((rank, energy, facts)))
     }
 
-    #[allow(clippy::needless_pass_by_value)] // the shape that map_err wants
+    #[allow(clippy::needless_pass_by_value)] // the signature that map_err wants
     fn text(error: impl std::fmt::Display) -> String {
         error.to_string()
     }

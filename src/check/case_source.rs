@@ -1,4 +1,4 @@
-//! Cases that somebody wants checked: by address or as chosen files.
+//! Cases to check: by address or as chosen files.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use attnscope_data::safetensors::{ReadError, Tensors};
 use attnscope_scene::Lang;
 use attnscope_text::check as texts;
 
-/// A case that somebody wants checked.
+/// A case to check.
 pub enum CaseSource {
     /// By address.
     Address(String),
@@ -24,7 +24,7 @@ pub enum CaseSource {
 }
 
 impl CaseSource {
-    /// The file's name without folder and ending, as far as it can be shown.
+    /// The file's name without folder and extension, made fit to show.
     pub fn name(&self) -> String {
         let path = match self {
             Self::Address(address) => address.clone(),
@@ -35,10 +35,10 @@ impl CaseSource {
         stem.filter(|&c| !turns(c)).take(MAX_NAME).collect()
     }
 
-    /// What the file holds.
+    /// Reads the file.
     ///
     /// # Errors
-    /// Why it could not be had, in words.
+    /// In words, why it could not be read.
     pub async fn bytes(self, lang: Lang) -> Result<Vec<u8>, String> {
         match self {
             // An empty address is that of the page itself.
@@ -58,17 +58,17 @@ impl CaseSource {
 /// Longest file name that is shown, in characters.
 const MAX_NAME: usize = 60;
 
-/// Whether a character is not shown but changes how others are: a name must not be able to turn
-/// the words around it.
+/// The character is invisible but changes how others look: a file name must not turn the text
+/// around it.
 fn turns(c: char) -> bool {
     matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || c.is_control()
 }
 
-/// The case; files that it names are fetched from the page's own data.
+/// Parses the case; fetches files that it names from the page's own data.
 ///
 /// # Errors
-/// As [`Case::parse`], and when a file that it names cannot be had.
+/// As [`Case::parse`], and when a file that it names cannot be fetched.
 pub async fn parse(name: &str, bytes: &[u8]) -> Result<Case, ReadError> {
     let mut files = BTreeMap::<String, Vec<u8>>::new();
     loop {
@@ -80,7 +80,7 @@ pub async fn parse(name: &str, bytes: &[u8]) -> Result<Case, ReadError> {
             for path in paths {
                 match files.get(&path) {
                     Some(bytes) => {
-                        // A damaged input is not a damaged case.
+                        // A damaged input does not make the case a damaged one.
                         let named = |why| ReadError::Content(format!("{path}: {why}"));
                         let file = Tensors::parse(bytes).map_err(named)?;
                         all.tensors.extend(file.tensors);
@@ -102,7 +102,7 @@ pub async fn parse(name: &str, bytes: &[u8]) -> Result<Case, ReadError> {
     }
 }
 
-/// Whether an address is not of this site: the page's policy refuses it without a reason.
+/// The address is not on this site: the page's policy refuses it without giving a reason.
 fn is_elsewhere(address: &str) -> bool {
     let here = window().location().href().unwrap_or_default();
     let host = |address: &str| Url::new_with_base(address, &here).map(|url| url.host());

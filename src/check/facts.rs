@@ -1,5 +1,5 @@
-//! The facts of SPEC 5 as measurements on the reader's own device: each is computed by the WGSL
-//! engine now, and holds or does not.
+//! The facts of SPEC 5 as measurements on the reader's own device: the WGSL engine computes each of
+//! them now, and it holds or does not.
 
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ use attnscope_scene::{Pattern, Quantity};
 use crate::check::finding::Finding;
 use crate::check::judge::{head_outputs, maps, matrix};
 
-/// One fact, by the number under which its words are found.
+/// One fact; its number selects its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// w ≥ L − 1 in *distance* is full attention, bit by bit.
     WindowOverAll,
     /// A shared P_K moves no weight of a softmax.
     SharedKeyBias,
-    /// A P_K per position does.
+    /// A P_K per position moves weights.
     PositionKeyBias,
-    /// In the product reading even a shared P_K does.
+    /// In the product reading even a shared P_K moves weights.
     SharedKeyBiasProduct,
     /// A shared P_V adds exactly P_V to every head output.
     SharedValueBias,
@@ -34,7 +34,7 @@ pub enum Fact {
     ShiftOfScoreBias,
     /// Softmax rows sum to 1.
     RowSums,
-    /// Rows of the product reading do not.
+    /// Rows of the product reading do not sum to 1.
     ProductRowSums,
     /// With segments, each non-empty one sums to 1/G.
     SegmentSums,
@@ -42,14 +42,14 @@ pub enum Fact {
     OutputRank,
     /// Score rank d_h is the full score.
     ScoreRank,
-    /// A row without visible keys has A = 0 and O = 0.
+    /// A fully masked row has A = 0 and O = 0.
     EmptyRow,
-    /// The same twice gives the same bits.
+    /// Computing twice gives the same bits.
     SameBits,
 }
 
 impl Fact {
-    /// All, in the order in which they are shown.
+    /// All facts, in the order in which they are shown.
     pub const ALL: [Self; 13] = [
         Self::WindowOverAll,
         Self::SharedKeyBias,
@@ -67,18 +67,18 @@ impl Fact {
     ];
 }
 
-/// A layer and what is computed from it, on one device.
+/// A layer and its results on one device.
 pub struct Bench<'e> {
     engine: &'e mut GpuEngine,
     layer: Arc<Layer>,
 }
 
 impl<'e> Bench<'e> {
-    /// A made-up layer of 24 tokens whose W_O has full rank.
+    /// A synthetic layer of 24 tokens whose W_O has full rank.
     pub fn new(engine: &'e mut GpuEngine) -> Self {
         let mut layer = synthetic(Pattern::Local, 24, 7, fresh_id()).layer;
         let d = layer.model_dim();
-        // Diagonal and a pattern: every rank counts.
+        // Diagonal plus a pattern: every rank counts.
         let weight = (0..d * d).map(|at| {
             let (row, col) = (at / d, at % d);
             let noise = ((at * 7919) % 2003) as f32 / 1001.0 - 1.0;
@@ -100,7 +100,7 @@ impl<'e> Bench<'e> {
     /// Measures one fact.
     ///
     /// # Errors
-    /// What the engine says.
+    /// An error of the engine.
     pub async fn measure(&mut self, fact: Fact) -> Result<Finding, EngineError> {
         let full = self.config(Reading::Softmax);
         match fact {
@@ -145,7 +145,7 @@ impl<'e> Bench<'e> {
             Fact::SameBits => {
                 let config = self.config(Reading::Bias);
                 let first = self.weights(&config, self.s(0.0)).await?;
-                // Something else between, so that nothing is left of the first.
+                // A different Frame in between, so that no result of the first one is left.
                 let _ = self.weights(&full, self.p_k(true)).await?;
                 let again = self.weights(&config, self.s(0.0)).await?;
                 Ok(Finding::same_bits(&again, &first))
@@ -177,7 +177,7 @@ impl<'e> Bench<'e> {
         Ok(Finding::equal(&biased, &want))
     }
 
-    /// Two tables of s, one with another constant on every row, in both readings that use s.
+    /// Two tables of s that differ by a constant per row, in both readings that use s.
     async fn shift(&mut self) -> Result<Finding, EngineError> {
         let (mut all, mut shifted) = (Vec::new(), Vec::new());
         for reading in [Reading::Bias, Reading::Product] {
@@ -227,7 +227,7 @@ impl<'e> Bench<'e> {
         Ok(Finding::equal(&ranked, &full))
     }
 
-    /// A strict past: the first token sees nothing.
+    /// A strictly causal mask: the first token sees nothing.
     async fn empty_row(&mut self) -> Result<Finding, EngineError> {
         let mut config = self.config(Reading::Softmax);
         config.visibility.right = Some(-1);
@@ -287,7 +287,7 @@ impl<'e> Bench<'e> {
         }
     }
 
-    /// A dense s; `shift` times its number is added to each row.
+    /// A dense s; `shift` times the row's number is added to each row.
     fn s(&self, shift: f32) -> Biases {
         let (heads, len) = (self.layer.heads, self.layer.seq_len);
         let data = (0..heads * len * len).map(|at| {

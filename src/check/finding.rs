@@ -1,25 +1,25 @@
-//! What was found about a fact: two arrays of numbers, and how far they lie apart.
+//! The result of checking a fact: how far two arrays of numbers lie apart.
 
 use attnscope_attention::compare::{Tolerance, compare};
 
-/// A change that nobody could take for rounding.
+/// A change far too large for rounding.
 const CLEAR: f64 = 1e-3;
 
-/// What was found about one fact.
+/// The result of checking one fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Whether it holds here, now.
+    /// The fact holds here and now.
     pub holds: bool,
-    /// The largest difference that was seen.
+    /// The largest difference.
     pub difference: f64,
-    /// What it must stay below, or with `exceeds` go beyond.
+    /// The bound that the difference must stay below, or exceed if `exceeds` is set.
     pub bound: f64,
-    /// Whether the fact says that something does change.
+    /// The fact states that something changes.
     pub exceeds: bool,
 }
 
 impl Finding {
-    /// Holds when both are the same within the tolerance of engines (SPEC 6). NaN is never the same.
+    /// Holds when both are equal within the tolerance of engines (SPEC 6). NaN equals nothing.
     pub fn equal(got: &[f32], want: &[f32]) -> Self {
         let found = compare("", got, want, Tolerance::ENGINE);
         Self {
@@ -30,7 +30,7 @@ impl Finding {
         }
     }
 
-    /// Holds when both have the same bits; 0 and −0 have not.
+    /// Holds when both have the same bits; 0 and −0 do not.
     pub fn same_bits(got: &[f32], want: &[f32]) -> Self {
         let bits = |numbers: &[f32]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         let same = bits(got) == bits(want);
@@ -41,7 +41,7 @@ impl Finding {
         }
     }
 
-    /// Holds when they differ by more than rounding. NaN is not a difference.
+    /// Holds when they differ by more than rounding. NaN does not count as a difference.
     pub fn differs(a: &[f32], b: &[f32]) -> Self {
         let difference = Self::equal(a, b).difference;
         Self {

@@ -1,4 +1,4 @@
-//! A golden case through an engine: everything that it expects against what was computed.
+//! A golden case through an engine: all of its expectations against what was computed.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use attnscope_engine::{
 };
 use attnscope_scene::{ColorScale, Quantity, Rect};
 
-/// Colours where nobody looks at them.
+/// Colours for pictures that nobody sees.
 pub const COLORS: Colors = Colors {
     table: ColorTable::Cividis,
     range: None,
@@ -81,7 +81,7 @@ pub fn output(layer: &Layer) -> OutputView {
 /// Draws `frame` and reads its map.
 ///
 /// # Errors
-/// What the engine says.
+/// An error of the engine.
 pub async fn read(engine: &mut dyn ReadResults, frame: &Frame) -> Result<MapValues, EngineError> {
     engine.draw(frame)?;
     engine.read_map().await
@@ -90,7 +90,7 @@ pub async fn read(engine: &mut dyn ReadResults, frame: &Frame) -> Result<MapValu
 /// The maps of all heads of `frame`, `[H, L, L]`.
 ///
 /// # Errors
-/// What the engine says.
+/// An error of the engine.
 pub async fn maps(
     engine: &mut dyn ReadResults,
     frame: &Frame,
@@ -110,7 +110,7 @@ pub async fn maps(
 /// O or Y of `frame`, `[L, d]`.
 ///
 /// # Errors
-/// What the engine says.
+/// An error of the engine.
 pub async fn matrix(
     engine: &mut dyn ReadResults,
     frame: &Frame,
@@ -127,7 +127,7 @@ pub async fn matrix(
 /// O of `frame` by head, `[H, L, d_h]`.
 ///
 /// # Errors
-/// What the engine says.
+/// An error of the engine.
 pub async fn head_outputs(
     engine: &mut dyn ReadResults,
     frame: &Frame,
@@ -142,8 +142,8 @@ pub async fn head_outputs(
         .collect())
 }
 
-/// `found`, or where it differs what `again` finds with the rounding of large scores allowed (SPEC 7).
-/// How large they are takes all rows of the reference: it is asked only then.
+/// `found`; if it differs, what `again` finds when the rounding of large scores is allowed (SPEC
+/// 7). That needs all rows of the reference, so it is called only then.
 pub fn held(
     case: &Case,
     found: Comparison,
@@ -159,10 +159,10 @@ pub fn held(
     again(found.tolerance.with_spread(spread))
 }
 
-/// Everything that `case` expects against what the engine gives.
+/// Compares everything that `case` expects with what the engine gives.
 ///
 /// # Errors
-/// What the engine says, and when a matrix has no factors.
+/// An error of the engine, or a matrix without factors.
 pub async fn judge(
     engine: &mut dyn ReadResults,
     case: &Case,
@@ -174,7 +174,7 @@ pub async fn judge(
 /// As [`judge`], with the [`frame`] of the case.
 ///
 /// # Errors
-/// What the engine says.
+/// An error of the engine.
 pub async fn judge_frame(
     engine: &mut dyn ReadResults,
     case: &Case,

@@ -1,5 +1,5 @@
-//! The self-check: golden cases and the facts of SPEC 5 through the real engine, with a verdict per
-//! number. Native tests and the page `check.html` run the same bodies.
+//! The self-check: golden cases and the facts of SPEC 5 on the real engine, with a verdict per
+//! number. Native tests and the page `check.html` run the same code.
 
 #[cfg(target_arch = "wasm32")]
 mod case_source;

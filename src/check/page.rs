@@ -1,5 +1,5 @@
-//! The page `check.html`: facts with a tick that this device computed just now, and golden cases
-//! from `?case=` addresses or chosen files. Results are rows with data attributes, so that a
+//! The page `check.html`: facts that this device has just computed, each with a verdict, and golden
+//! cases from `?case=` addresses or chosen files. Results are rows with data attributes, so that a
 //! browser test reads what a person reads.
 
 use std::cell::RefCell;
@@ -55,17 +55,17 @@ pub fn start() {
 /// Sets an attribute of the root element.
 fn set_root(name: &str, value: &str) {
     if let Some(root) = document().document_element() {
-        // Only a malformed name is refused, and ours are not.
+        // Fails only for a malformed name; ours are valid.
         let _ = root.set_attribute(name, value);
     }
 }
 
-/// In the dialog of the full page Escape closes it, also while the focus is in here.
+/// Inside the dialog of the full page Escape closes it, even while the focus is in here.
 fn close_on_escape() {
     let Ok(Some(frame)) = window().frame_element() else {
         return;
     };
-    // The page and its listener end together.
+    // The listener lives as long as the page.
     window_event_listener(leptos::ev::keydown, move |event| {
         let dialog = frame.closest("dialog").ok().flatten();
         if let (Some(dialog), "Escape") = (dialog, &*event.key()) {
@@ -79,15 +79,15 @@ fn close_on_escape() {
 /// What the page shows.
 #[derive(Clone, Copy)]
 struct Report {
-    /// running, done or failed.
+    /// "running", "done" or "failed".
     state: RwSignal<&'static str>,
-    /// The device that computes, once there is one.
+    /// The device that computes, once known.
     adapter: RwSignal<Option<String>>,
     /// The verdict in a sentence, or why there is none.
     verdict: RwSignal<String>,
     facts: RwSignal<Vec<(Fact, Finding)>>,
     cases: RwSignal<Vec<CaseRow>>,
-    /// Whether files can be chosen.
+    /// Files can be chosen.
     takes_files: RwSignal<bool>,
 }
 
@@ -104,12 +104,12 @@ impl Report {
     }
 }
 
-/// What became of a case.
+/// Outcome of a case.
 #[derive(Clone)]
 enum CaseRow {
     /// One of its tensors was compared.
     Compared(String, Comparison),
-    /// It was not checked, for a reason.
+    /// It was not checked, and why.
     Refused(String, String),
 }
 
@@ -120,7 +120,7 @@ fn Proof(
     lang: Lang,
     /// What is shown.
     report: Report,
-    /// What takes chosen files.
+    /// Called with chosen files.
     runner: Rc<Runner>,
 ) -> impl IntoView {
     let say = move |text: Text| markup(text.pick(lang));
@@ -203,7 +203,7 @@ fn FactRow(
     lang: Lang,
     /// Which fact.
     fact: Fact,
-    /// What was measured.
+    /// Its measurement.
     found: Finding,
 ) -> impl IntoView {
     let bound = if found.bound == 0.0 {
@@ -223,14 +223,14 @@ fn FactRow(
     }
 }
 
-/// A tick or a cross, in shape, colour and words, before what it is about.
+/// A tick or a cross, in shape, colour and words, in front of its subject.
 #[component]
 fn Verdict(
     /// Language on screen.
     lang: Lang,
-    /// Whether it holds.
+    /// It holds.
     holds: bool,
-    /// What it is about.
+    /// Its subject.
     what: String,
 ) -> impl IntoView {
     let (class, sign, name) = if holds {
@@ -248,7 +248,7 @@ fn Verdict(
     }
 }
 
-/// A tensor of a case beside what it should be.
+/// A tensor of a case beside its expectation.
 #[component]
 fn ComparedRow(
     /// Language on screen.
@@ -286,7 +286,7 @@ fn RefusedRow(
     lang: Lang,
     /// Name of the case.
     case: String,
-    /// Why not.
+    /// The reason.
     why: String,
 ) -> impl IntoView {
     view! {
@@ -301,7 +301,7 @@ struct Runner {
     lang: Lang,
     report: Report,
     sources: RefCell<VecDeque<CaseSource>>,
-    /// The engine, while nobody uses it.
+    /// The engine, while it is idle.
     engine: RefCell<Option<GpuEngine>>,
 }
 
@@ -315,7 +315,7 @@ impl Runner {
         }
     }
 
-    /// Checks the facts, then every case that is wished for.
+    /// Checks the facts, then every requested case.
     async fn run(self: Rc<Self>, addresses: Vec<String>) {
         let mut engine = match GpuEngine::new().await {
             Ok(engine) => engine,
@@ -336,7 +336,7 @@ impl Runner {
         self.report.takes_files.set(true);
     }
 
-    /// Checks what is wished for, until nothing is; then the engine waits for the next.
+    /// Checks the requested cases until none is left; then the engine is idle again.
     async fn work(&self, mut engine: GpuEngine) {
         self.report.state.set("running");
         loop {
@@ -348,13 +348,13 @@ impl Runner {
         self.report.state.set("done");
     }
 
-    /// Chosen files come one after the other, whenever they are chosen.
+    /// Chosen files are checked in turn, whenever they are chosen.
     fn take(self: &Rc<Self>, files: &FileList) {
         let files = (0..files.length()).filter_map(|at| files.get(at));
         self.sources
             .borrow_mut()
             .extend(files.map(CaseSource::File));
-        // Busy: whoever works will find them.
+        // Busy: the running check will find them.
         if let Some(engine) = self.engine.borrow_mut().take() {
             let runner = self.clone();
             spawn_local(async move { runner.work(engine).await });

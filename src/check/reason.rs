@@ -7,11 +7,11 @@ use attnscope_scene::Lang;
 use attnscope_scene::warning::harmless;
 use attnscope_text::{Text, check as texts};
 
-/// Longest reason in a reader's own words, in characters: it may repeat parts of the file.
+/// Longest reason in the parser's own words, in characters: it may quote parts of the file.
 const MOST: usize = 300;
 
-/// What is wrong with a file. What only somebody who writes files could use stays as the reader says
-/// it.
+/// What is wrong with a file. Details that only help someone who writes such files stay in the
+/// parser's words.
 pub fn of_file(lang: Lang, why: &ReadError) -> String {
     let named = |text: Text, name: &str| text.fill(lang, &[("tensor", &label(name))]);
     match why {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::layout::axis::{self, Labels};
 use crate::state::derived::{Derived, lasting};
 
-/// Characters of a label at most; on a phone fewer.
+/// Longest label, in characters; shorter on a phone.
 const LONGEST: usize = 11;
 const LONGEST_NARROW: usize = 8;
 
@@ -16,7 +16,7 @@ pub fn Axis(
     rows: bool,
     /// Edge of the map in CSS pixels.
     extent: Memo<f64>,
-    /// For paper, where the map has another size than on the screen.
+    /// For print, where the map has another size than on screen.
     #[prop(optional)]
     paper: bool,
 ) -> impl IntoView {
@@ -35,8 +35,8 @@ pub fn Axis(
             (rect.col, rect.cols)
         }
     });
-    // Not a memo: whoever reads a memo of `extent` beside `extent` itself is not run again when only
-    // the latter changes.
+    // Not a memo: an effect that reads a memo of `extent` beside `extent` itself does not rerun when
+    // only `extent` changes.
     let fit = move || axis::labels(extent.get(), span.get().1);
     let longest = move || {
         if narrow.get() && !paper {
@@ -64,14 +64,14 @@ pub fn Axis(
         let pitch = extent.get() / f64::from(count);
         let (x, y, turn) = place(rows, fit());
         let turn = format!("translate({x} {y}) rotate({turn})");
-        // A share of the map's edge and not pixels: a frame on paper may have another size.
+        // A share of the map's edge, not pixels: on paper the map may have another size.
         let along = format!(
             "{:.3}%",
             (f64::from(at - start) + 0.5) / f64::from(count) * 100.0
         );
         let (x, y) = if rows { ("0", &*along) } else { (&*along, "0") };
         let class = if is_hot { "tick hot" } else { "tick" };
-        // The label that is talked about takes the room of its neighbours.
+        // The label of the hovered or locked cell hides its neighbours.
         let gives_way =
             move || !is_hot && hot.get().is_some_and(|hot| axis::touches(pitch, hot, at));
         view! {
@@ -100,17 +100,18 @@ pub fn Axis(
         (false, true) => "axis paper paper-k",
     };
     view! {
-        // The same words are read out from the map's own description.
+        // The map's own description already speaks these words.
         <svg class=class aria-hidden="true">
             {all}
-            // Not the memo, as with `fit`: its place is read beside what the memo is made of.
+            // Not the memo, as with `fit`: the label's place is read together with the memo's
+            // source.
             {move || hot_now().map(|at| label(at, true))}
         </svg>
     }
 }
 
-/// Where a label starts, from its place along the edge, and how far it is turned. CSS gives the axis
-/// its depth; labels of queries end and labels of keys start at the map's edge.
+/// Offset of a label from its place along the edge, and its rotation. CSS gives the axis its depth;
+/// query labels end at the map's edge, key labels start there.
 fn place(rows: bool, fit: Labels) -> (i32, i32, i32) {
     match (rows, fit.slanted) {
         (true, _) => (-6, 0, 0),

@@ -1,4 +1,4 @@
-//! The map with its axes and marks, and what stands around it.
+//! The map with its axes and marks, and what surrounds it.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -21,10 +21,10 @@ use crate::state::{AppState, LayerState};
 use attnscope_scene::{Control, Rect, Scene};
 use attnscope_text::{board as words, isolated};
 
-/// From so many cells along an edge on, a frame around a row would hide its neighbours.
+/// From this many cells along an edge on, a frame around a row would hide its neighbours.
 const CROWDED: u32 = 128;
 
-/// The whole middle of the page.
+/// The middle of the page.
 #[component]
 pub fn Board() -> impl IntoView {
     let app = AppState::get();
@@ -37,7 +37,7 @@ pub fn Board() -> impl IntoView {
     let outer = measured(plot);
     print::copy_map();
     let narrow = Derived::get().narrow;
-    // Beside the map the strip is as high as it; under it, as wide as everything.
+    // Beside the map the strip is as high as the map; below it, as wide as the board.
     let room = Memo::new(move |_| {
         if narrow.get() {
             outer.get().0
@@ -61,10 +61,10 @@ pub fn Board() -> impl IntoView {
                     [false, true]
                         .map(|rows| view! { <Axis rows=rows extent=Memo::new(|_| print::EDGE) paper=true /> })
                 })}
-                // Where there is no picture nothing is masked, so nothing is hatched.
+                // Without a picture nothing is masked, so nothing is hatched.
                 <div class="map" class:is-drawn=move || app.drawn.get().0 node_ref=frame>
                     <span class="hatch"></span>
-                    <Keyless />
+                    <FullyMasked />
                     <MapCanvas node=node pointer=pointer />
                 </div>
                 <Show when=move || heads.get()>
@@ -79,9 +79,9 @@ pub fn Board() -> impl IntoView {
     }
 }
 
-/// Crossed hatch under the rows of the map that see no key.
+/// Crossed hatch under the fully masked rows of the map.
 #[component]
-fn Keyless() -> impl IntoView {
+fn FullyMasked() -> impl IntoView {
     let app = AppState::get();
     let Derived { rect, sizes, .. } = Derived::get();
     let visibility = part(app, Scene::visibility);
@@ -98,12 +98,12 @@ fn Keyless() -> impl IntoView {
     }
 }
 
-/// The canvas, and above it what takes the pointer and shows the marks.
+/// The canvas, and on top of it the element that takes the pointer and shows the marks.
 #[component]
 fn MapCanvas(
     /// The element that takes the pointer.
     node: NodeRef<html::Div>,
-    /// What it does.
+    /// Handles its events.
     pointer: Pointer,
 ) -> impl IntoView {
     let app = AppState::get();
@@ -134,8 +134,8 @@ fn MapCanvas(
             &[("head", &head.get().to_string()), ("n", &n), ("m", &n)],
         )
     });
-    // One mark: around a cell, or along all of its row or column. Its colours are held to those of
-    // the maps by a test.
+    // A mark around a cell, or along its whole row or column. A test checks its contrast against
+    // the colours of the maps.
     let mark = move |(class, at, wide, tall): (_, Lasting<Option<(u32, u32)>>, bool, bool)| {
         let place = Memo::new(move |_| {
             let ((i, j), rect) = (at.get()?, rect.get());
@@ -203,7 +203,7 @@ fn MapCanvas(
             on:keydown=move |ev| pointer.key(&ev)
         >
             {marks.map(mark)}
-            // One cell is spoken, with its place among all; the rest is a picture.
+            // One cell is announced, with its position in the grid; the rest is a picture.
             <div
                 role="row"
                 class="visually-hidden"
@@ -225,12 +225,12 @@ fn MapCanvas(
     }
 }
 
-/// One line about the cell under the pointer or cursor; it keeps its place when there is none.
+/// One line about the cell under the pointer or cursor; it keeps its room when there is none.
 #[component]
 fn Readout() -> impl IntoView {
     let app = AppState::get();
     let derived = Derived::get();
-    // No live region: the grid speaks the same, and a pointer would make it speak all the time.
+    // Not a live region: the grid announces the same, and a pointer would trigger it all the time.
     view! {
         <p class="readout" class:is-empty=move || derived.cell.get().is_none()>
             {rich(move || readout(app, derived))}
@@ -238,7 +238,7 @@ fn Readout() -> impl IntoView {
     }
 }
 
-/// Token, token, weight and score of the cell that is talked about.
+/// Tokens, weight and score of the hovered or locked cell.
 fn readout(app: AppState, derived: Derived) -> String {
     let lang = derived.lang.get();
     let Some((i, j)) = derived.cell.get() else {

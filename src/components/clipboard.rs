@@ -1,4 +1,4 @@
-//! Copying a text; where the clipboard refuses, the text to copy by hand.
+//! Copies a text; where the clipboard refuses, shows the text to copy by hand.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -7,7 +7,7 @@ use wasm_bindgen_futures::JsFuture;
 use crate::state::AppState;
 use crate::state::problem::Problem;
 
-/// Copies `text`; `copied` holds `which` for two seconds once it is done.
+/// Copies `text`; then `copied` holds `which` for two seconds.
 pub fn copy(
     app: AppState,
     copied: RwSignal<Option<&'static str>>,
@@ -15,7 +15,7 @@ pub fn copy(
     text: String,
 ) {
     spawn_local(async move {
-        // A page without a secure context has no clipboard at all: reading it then throws.
+        // A page without a secure context has no clipboard: reading it throws.
         let clipboard = js_sys::Reflect::get(&window().navigator(), &"clipboard".into())
             .ok()
             .filter(|it| !it.is_undefined());

@@ -11,10 +11,10 @@ use attnscope_scene::{Lang, Mechanism, Scene};
 use attnscope_text::language::COLON;
 use attnscope_text::{Text, number, side as words};
 
-/// Rank that the text's claim is counted with while no rank is set.
+/// Rank used to count the text's claim while no rank is set.
 const TEXT_RANK: u64 = 64;
 
-/// What is counted for one picture.
+/// Counts for one picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Counted {
     full: CostSizes,
@@ -133,7 +133,7 @@ pub fn Cost() -> impl IntoView {
     }
 }
 
-/// What the CJAR text says, what can be counted for it, and what follows.
+/// The CJAR text's claims, what can be counted for each, and what follows.
 #[component]
 fn Claims(
     /// Counts of the picture.
@@ -215,7 +215,7 @@ fn both(counted: &Counted, of: fn(&Flops) -> f64) -> (f64, f64) {
     )
 }
 
-/// The change in percent; nothing where there is none.
+/// The change in percent; empty if there is none.
 fn ratio(lang: Lang, full: f64, now: f64) -> String {
     let Some(change) = change(full, now) else {
         return "=".to_owned();
@@ -226,12 +226,12 @@ fn ratio(lang: Lang, full: f64, now: f64) -> String {
     number::per_hundred(lang, &format!("{sign}{change}"))
 }
 
-/// The change as a share of `full`; `None` where there is none to speak of.
+/// The change as a share of `full`; `None` if it is negligible.
 fn change(full: f64, now: f64) -> Option<f64> {
     (full > 0.0 && (now - full).abs() >= full * 5e-4).then(|| now / full - 1.0)
 }
 
-/// What the mask and the ranks do to the work, in words.
+/// The effect of the mask and the ranks on the work, in words.
 fn sentence(counted: Memo<Counted>) -> Memo<String> {
     let lang = Derived::get().lang;
     Memo::new(move |_| {

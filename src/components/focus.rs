@@ -4,7 +4,7 @@ use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-/// Gives the focus to the element of an id, if it is there and takes it.
+/// Focuses the element with this id, if it exists and can take the focus.
 pub fn focus(id: &str) {
     if let Some(element) = document().get_element_by_id(id) {
         let _ = element.unchecked_ref::<HtmlElement>().focus();

@@ -57,7 +57,7 @@ fn Mark() -> impl IntoView {
     }
 }
 
-/// The language: a button to the other one, or a choice where there are more.
+/// The language: a button for the other one, or a select if there are more than two.
 #[component]
 pub fn LanguageSwitch() -> impl IntoView {
     if Lang::WORDS.len() > 2 {
@@ -76,7 +76,7 @@ fn LanguageToggle() -> impl IntoView {
         let all = Lang::WORDS.iter().map(|&(other, _)| other);
         all.rev().find(|other| *other != now).unwrap_or(now)
     };
-    // In the other language's own words: they are for whoever reads that one.
+    // In the other language itself, for readers of that language.
     let name = rich(move || about::SWITCH.pick(other()));
     view! {
         <button
@@ -119,8 +119,8 @@ fn LanguageChoice() -> impl IntoView {
     }
 }
 
-/// "?": the page that computes what must hold, on this device and now. A module and a device of its
-/// own, loaded when the dialog is opened and gone when it is closed.
+/// "?": opens the self-check, which tests the facts on this device. It is a module with a device of
+/// its own, loaded when the dialog opens and gone when it closes.
 #[component]
 fn SelfCheck() -> impl IntoView {
     let Derived { lang, theme, .. } = Derived::get();
@@ -128,7 +128,7 @@ fn SelfCheck() -> impl IntoView {
     let open = RwSignal::new(false);
     let show = move |_| {
         if let Some(dialog) = dialog.get_untracked() {
-            // Refused only where it is shown already.
+            // Fails only if it is shown already.
             let _ = dialog.show_modal();
             open.set(true);
         }
@@ -177,7 +177,7 @@ fn SelfCheck() -> impl IntoView {
     }
 }
 
-/// System, light, dark, in turn.
+/// Cycles through system, light and dark.
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
     let app = AppState::get();

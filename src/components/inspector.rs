@@ -1,4 +1,4 @@
-//! One cell taken apart: how its number comes about, and whether the picture agrees.
+//! One cell taken apart: where its number comes from, and whether the picture agrees.
 
 use leptos::prelude::*;
 
@@ -19,7 +19,7 @@ pub fn Inspector() -> impl IntoView {
     let derived = Derived::get();
     let locked = part(app, |s| s.view.cell);
     let has_cell = Memo::new(move |_| derived.explained.get().is_some());
-    // Why it is this cell that is explained; nothing of the one under the pointer.
+    // Says why this cell is explained, unless it is under the pointer.
     let why = move || match derived.cell.get() {
         Some(cell) => (locked.get() == Some(cell)).then_some(words::CELL_LOCKED),
         None => app.spoken.get().map(|spoken| match spoken.how {
@@ -84,7 +84,7 @@ fn Numbers(
         )
     });
     let uses_s = cjar && reading.uses_score_bias();
-    // A = softmax(s) · r, so that r gives the factor away unless it is 0: then a dash keeps its place.
+    // A = softmax(s) · r, so r tells the factor unless it is 0: then a dash keeps its place.
     let known = numbers.visible && numbers.score != 0.0;
     let share = if known {
         numbers.weight / numbers.score
@@ -164,7 +164,7 @@ fn Numbers(
                 }
             }}
         </div>
-        // Last, so that the numbers stay where they are from cell to cell.
+        // Last, so that the numbers keep their places from cell to cell.
         <Show when=move || !numbers.visible>
             <p class="hint">
                 {t(if numbers.weight == 0.0 { words::MASKED } else { words::MASKED_MEAN })}

@@ -1,4 +1,4 @@
-//! The legend: the colours of the map with the numbers that they stand for.
+//! The legend: the colours of the map and the numbers they stand for.
 
 use leptos::prelude::*;
 
@@ -10,8 +10,8 @@ use attnscope_engine::{ColorTable, colors};
 use attnscope_scene::{ColorScale, Quantity, Range, Scene};
 use attnscope_text::{Text, board as words, number};
 
-/// The colour table that a Scene is drawn with: weights go up from zero, everything that can be
-/// negative diverges from it.
+/// The colour table of a Scene: weights are sequential from zero, values with a sign diverge from
+/// it.
 pub fn table(scene: &Scene) -> ColorTable {
     if scene.view.quantity == Quantity::Score || scene.is_signed() {
         ColorTable::Diverging
@@ -20,7 +20,7 @@ pub fn table(scene: &Scene) -> ColorTable {
     }
 }
 
-/// The values of the first and the last colour, where the picture does not give them.
+/// The values of the first and the last colour, unless the picture determines them.
 pub fn range(scene: &Scene) -> Option<(f32, f32)> {
     let unit = scene.view.range == Range::Unit && scene.view.quantity == Quantity::Weights;
     unit.then_some(if scene.is_signed() {
@@ -39,7 +39,7 @@ pub fn name(scale: ColorScale) -> Text {
     }
 }
 
-/// The scale that is taken where none is chosen.
+/// The scale used when none is chosen.
 pub fn automatic(app: AppState) -> Memo<ColorScale> {
     let sizes = Derived::get().sizes;
     Memo::new(move |_| {
@@ -69,7 +69,7 @@ pub fn Legend() -> impl IntoView {
     let (chosen, automatic) = (part(app, |s| s.view.color), automatic(app));
     let scale = Memo::new(move |_| chosen.get().unwrap_or(automatic.get()));
     let ends = Memo::new(move |_| {
-        // The range of a coarse map is not known; that of the last one is not its own.
+        // The range of a coarse map is unknown, and that of the last map does not apply.
         let coarse = app.coarse.get().is_some();
         let drawn = app.report.with(|report| report.map_range);
         let given = app.scene.with(range);
@@ -79,12 +79,12 @@ pub fn Legend() -> impl IntoView {
             (f64::from(low), f64::from(high))
         })
     });
-    // What is no number is written as a dash.
+    // A value that is not a number shows as a dash.
     let number = move |value: Option<f64>| match value.unwrap_or(f64::NAN) {
         value if value.abs() >= 100.0 => number::rough(lang.get(), value),
         value => number::weight(lang.get(), value),
     };
-    // Where the logarithm ends, and the colour of 0 begins.
+    // The end of the logarithm: below it, the colour is that of 0.
     let floor = move || {
         let high = ends.get().filter(|_| scale.get() == ColorScale::Log)?.1;
         let floor = number::rough(lang.get(), high * f64::from(colors::LOG_FLOOR));
@@ -101,7 +101,7 @@ pub fn Legend() -> impl IntoView {
         let share = number::per_hundred(lang.get(), &share.to_string());
         Some(words::COARSE.fill(lang.get(), &[("share", &share)]))
     };
-    // In the place of the colours, which have no numbers yet: nothing moves for it.
+    // It replaces the colours, which have no numbers yet, so nothing moves.
     let colors = move || match coarse() {
         Some(_) => String::from("none"),
         None => gradient(table.get()),
@@ -125,7 +125,7 @@ pub fn Legend() -> impl IntoView {
             _ => number::round(lang.get(), value),
         })
     });
-    // Always so many elements: what comes and goes would stay in memory.
+    // A fixed number of elements: removed ones would stay in memory.
     let tick = move |n: usize| {
         let at = move || all.with(|all| all.get(n).cloned());
         let text = move || at().map(|tick| tick.text);

@@ -1,5 +1,5 @@
 //! A starter scene: title, two sentences, a move to try; or a listing and the points in which its
-//! text says something else.
+//! text differs.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -11,7 +11,7 @@ use attnscope_scene::listing::Point;
 use attnscope_scene::{LessonId, Scene};
 use attnscope_text::{lessons as words, listing, page};
 
-/// Opens a starter scene; language and theme stay the reader's.
+/// Opens a starter scene; the reader's language and theme stay.
 pub fn open(app: AppState, id: LessonId) {
     app.change(|scene| {
         let begun = id.scene();
@@ -24,7 +24,7 @@ pub fn open(app: AppState, id: LessonId) {
     });
 }
 
-/// Scrolls to the first control that has moved. Not for phones, where the map stays over them.
+/// Scrolls to the first control that has moved, except on phones, where the map stays above them.
 fn show_moved(app: AppState, before: Scene) {
     request_animation_frame(move || {
         let Ok(controls) = document().query_selector_all("[data-key]") else {
@@ -45,7 +45,7 @@ fn show_moved(app: AppState, before: Scene) {
     });
 }
 
-/// The text of the scene that is open, if one is.
+/// The text of the open scene, if there is one.
 #[component]
 pub fn Lesson() -> impl IntoView {
     let app = AppState::get();
@@ -102,7 +102,7 @@ pub fn Lesson() -> impl IntoView {
     view! { {move || lesson.get().map(card)} }
 }
 
-/// One point in which a listing and its text part: which of them the Scene follows.
+/// One point in which a listing and its text differ: which of them the Scene follows.
 #[component]
 fn PointSwitch(
     /// Which point.

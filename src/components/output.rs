@@ -1,4 +1,4 @@
-//! The layer output and what cutting W_O to rank r costs it.
+//! The layer output and the cost of cutting W_O to rank r.
 
 use leptos::html;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use attnscope_attention::low_rank;
 use attnscope_scene::Mechanism;
 use attnscope_text::{number, side as words};
 
-/// Bars of the spectrum at most: neighbouring σ share a bar when there are more.
+/// Most bars of the spectrum: with more σ, neighbours share a bar.
 const BARS: usize = 96;
 
 /// Output canvas, rank, spectrum, errors.
@@ -55,7 +55,8 @@ pub fn Output() -> impl IntoView {
             <span class="output-name">
                 {rich(move || words::OUT_LOW.fill(lang.get(), &[("r", &told.get().to_string())]))}
             </span>
-            // The canvas may be replaced by another: what is said of it stands around it.
+            // The canvas may be replaced by another, so its description is on the element around
+            // it.
             <div role="img" aria-label=alt>
                 <canvas node_ref=canvas class="output-canvas" aria-hidden="true"></canvas>
             </div>
@@ -78,7 +79,7 @@ pub fn Output() -> impl IntoView {
                 }
             }
         >
-            // On the page the slider stands among the controls; beside the picture it is the same.
+            // On the page the slider is among the controls; in an embed it is here.
             <Show when=move || app.embedded>
                 <OutputRank />
             </Show>
@@ -88,12 +89,12 @@ pub fn Output() -> impl IntoView {
     }
 }
 
-/// σ of W_O as bars; the kept ones in the role colour.
+/// σ of W_O as bars; the kept ones have the role colour.
 #[component]
 fn Spectrum(
     /// r.
     rank: Memo<u32>,
-    /// r as it is spoken of.
+    /// r as the texts give it, debounced.
     told: Memo<u32>,
 ) -> impl IntoView {
     let app = AppState::get();
@@ -122,13 +123,13 @@ fn Spectrum(
         for (at, height) in bars.into_iter().enumerate() {
             let (left, breadth) = (at as f64 * width, width * 0.8);
             let height = (height * 64.0).max(0.5);
-            // Writing to a String does not fail.
+            // Writing to a String cannot fail.
             let _ = write!(path, "M{left:.2} 64v-{height:.2}h{breadth:.2}V64z");
         }
         path
     };
-    // The bars never change while the rank is dragged: a veil over those that are dropped is moved
-    // instead, which the browser does without painting.
+    // The bars stay while the rank is dragged: a veil over the dropped ones moves instead, which
+    // the browser does without painting.
     let veil = move || {
         let kept = f64::from(rank.get()) / count().max(1) as f64;
         format!("scaleX({:.4})", (1.0 - kept).clamp(0.0, 1.0))
@@ -239,14 +240,14 @@ fn error_y(app: AppState, rank: Memo<u32>) -> Option<f64> {
     })
 }
 
-/// Parameters of W_O at rank `r` of `d`, and of the whole.
+/// Parameters of W_O at rank `r` of `d`, and at full rank.
 fn parameters(d: u32, r: u32) -> [u64; 2] {
     let (d, r) = (u64::from(d), u64::from(r));
     let full = d * d;
     [if r >= d { full } else { 2 * d * r }, full]
 }
 
-/// What the rank does, in words; empty until it is known.
+/// The effect of the rank, in words; empty until it is known.
 fn sentence(app: AppState, rank: Memo<u32>) -> Memo<String> {
     let Derived { lang, sizes, .. } = Derived::get();
     Memo::new(move |_| {

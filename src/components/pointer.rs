@@ -1,4 +1,4 @@
-//! Pointer and keys on the map: hover previews, a click locks, a drag pans when zoomed. The wheel
+//! Pointer and keys on the map: hover previews, a click locks, a drag pans a zoomed map. The wheel
 //! scrolls the page and zooms only with Ctrl held.
 
 use leptos::html;
@@ -9,10 +9,10 @@ use crate::state::AppState;
 use crate::state::derived::Derived;
 use attnscope_scene::Rect;
 
-/// Pixels that a pointer moves before a click becomes a drag.
+/// Pixels that a pointer must move before a click becomes a drag.
 const SLOP: f64 = 4.0;
 
-/// What the map does with events.
+/// Handles the events of the map.
 #[derive(Clone, Copy)]
 pub struct Pointer {
     app: AppState,
@@ -29,7 +29,7 @@ struct Drag {
 }
 
 impl Pointer {
-    /// For the element that lies on the map.
+    /// For the element on top of the map.
     pub fn new(node: NodeRef<html::Div>) -> Self {
         Self {
             app: AppState::get(),
@@ -67,7 +67,7 @@ impl Pointer {
         }
     }
 
-    /// The pointer goes down: maybe a click, maybe a drag.
+    /// Pointer down: the start of a click or a drag.
     pub fn down(self, ev: &web_sys::PointerEvent) {
         if ev.button() != 0 {
             return;
@@ -80,7 +80,7 @@ impl Pointer {
         }));
     }
 
-    /// The pointer moves: hover, or pan.
+    /// Pointer move: hovers or pans.
     pub fn moves(self, ev: &web_sys::PointerEvent) {
         if let Some(drag) = self.drag.get_value().filter(|_| ev.buttons() & 1 == 1) {
             self.pan(ev, drag);
@@ -107,7 +107,7 @@ impl Pointer {
                 moved: true,
                 ..drag
             }));
-            // A drag that leaves the map goes on; one that cannot be captured simply ends there.
+            // A captured drag continues outside of the map; without capture it ends at the edge.
             let _ = node.set_pointer_capture(ev.pointer_id());
         }
         let cells =
@@ -118,7 +118,7 @@ impl Pointer {
         self.set_rect(zoom::panned(drag.rect, (down, right), self.seq_len()));
     }
 
-    /// The pointer goes up: a click unless it was a drag.
+    /// Pointer up: a click unless it was a drag.
     pub fn up(self, ev: &web_sys::PointerEvent) {
         let drag = self.drag.get_value();
         self.drag.set_value(None);
@@ -134,13 +134,13 @@ impl Pointer {
         }
     }
 
-    /// The pointer leaves, or the browser takes it away.
+    /// The pointer leaves, or the browser cancels it.
     pub fn leave(self) {
         self.drag.set_value(None);
         self.set_hover(None);
     }
 
-    /// Ctrl + wheel zooms about the pointer; the plain wheel belongs to the page.
+    /// Ctrl + wheel zooms about the pointer; the plain wheel scrolls the page.
     pub fn wheel(self, ev: &web_sys::WheelEvent) {
         if !ev.ctrl_key() {
             return;
@@ -151,7 +151,7 @@ impl Pointer {
         self.set_rect(zoom::scaled(self.rect(), factor, at, self.seq_len()));
     }
 
-    /// Zooms by a factor about the cell that is talked about, else about the middle.
+    /// Zooms by a factor about the hovered or locked cell, else about the middle.
     pub fn zoom(self, factor: f64) {
         let rect = self.rect();
         let at = self.derived.cell.get_untracked().and_then(|(i, j)| {
@@ -167,7 +167,7 @@ impl Pointer {
         ));
     }
 
-    /// Shows all of the map.
+    /// Shows the whole map.
     pub fn fit(self) {
         self.set_rect(None);
     }
@@ -178,7 +178,7 @@ impl Pointer {
     }
 
     /// Keys: arrows, Home, End, Page Up and Down move the cell cursor, with Ctrl to the corners;
-    /// Shift strides; Enter locks, Escape lets go, + − 0 zoom.
+    /// Shift takes larger steps; Enter locks, Escape unlocks, + − 0 zoom.
     pub fn key(self, ev: &web_sys::KeyboardEvent) {
         let corner = ev.ctrl_key() && matches!(ev.key().as_str(), "Home" | "End");
         if !corner && (ev.ctrl_key() || ev.alt_key() || ev.meta_key()) {

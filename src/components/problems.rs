@@ -44,7 +44,7 @@ fn misfits(list: &[(Warning, String)], lang: Lang) -> String {
     parts.join(LIST.pick(lang))
 }
 
-/// What became of one parameter of a link.
+/// What happened to one parameter of a link.
 fn misfit(warning: &Warning, used: &str, lang: Lang) -> String {
     let text = match warning.reason {
         Reason::OutOfRange { .. } => words::LINK_LIMITED,

@@ -1,6 +1,6 @@
-//! Texts with symbols. The language files mark them ([`attnscope_text::symbols`]); a [`RichText`]
-//! becomes markup as the content of an element and spoken words as the value of an attribute, so that
-//! no mark reaches the page.
+//! Texts with symbols. The language files mark them ([`attnscope_text::symbols`]). A [`RichText`]
+//! becomes markup as an element's content and spoken words as an attribute's value, so that no mark
+//! reaches the page.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use attnscope_text::symbols::{self, Part};
 #[derive(Clone)]
 pub struct RichText(Arc<dyn Fn() -> Cow<'static, str> + Send + Sync>);
 
-/// Makes a text of a closure. Use it for every text of the language files that is filled with values.
+/// Makes a text from a closure. Use it for every text of the language files that has values filled
+/// in.
 pub fn rich<T>(text: impl Fn() -> T + Send + Sync + 'static) -> RichText
 where
     T: Into<Cow<'static, str>>,
@@ -26,13 +27,13 @@ impl RichText {
         (self.0)()
     }
 
-    /// For `<option>`, which shows no markup: with Unicode's own subscripts.
+    /// For `<option>`, which shows no markup: uses Unicode subscripts.
     pub fn flat(self) -> AnyView {
         (move || symbols::flat(&self.now())).into_any()
     }
 }
 
-/// As the content of an element.
+/// As an element's content.
 impl IntoRender for RichText {
     type Output = AnyView;
 
@@ -41,7 +42,7 @@ impl IntoRender for RichText {
     }
 }
 
-/// As the value of an attribute.
+/// As an attribute's value.
 impl IntoAttributeValue for RichText {
     type Output = Arc<dyn Fn() -> String + Send + Sync>;
 
@@ -50,7 +51,7 @@ impl IntoAttributeValue for RichText {
     }
 }
 
-/// A text that never changes, as the content of an element.
+/// A constant text, as an element's content.
 pub fn markup(text: &str) -> AnyView {
     if symbols::has_any(text) {
         symbols::parts(text).map(part).collect_view().into_any()
@@ -62,7 +63,7 @@ pub fn markup(text: &str) -> AnyView {
 fn part(part: Part<'_>) -> AnyView {
     match part {
         Part::Plain(words) => words.to_owned().into_any(),
-        // The space makes two words of it for whoever hears it; it takes no room.
+        // The space makes a screen reader say two words; it takes no room.
         Part::Below(words) => view! { <sub>{format!(" {words}")}</sub> }.into_any(),
         Part::Code(words) => view! { <code>{words.to_owned()}</code> }.into_any(),
     }

@@ -1,4 +1,4 @@
-//! The sentence about the picture: one block that keeps its room.
+//! The sentence about the picture, in a block that keeps its room.
 
 use leptos::prelude::*;
 
@@ -11,8 +11,7 @@ use crate::state::window_stats::Reach;
 use attnscope_text::sentence::{self, Said, SentenceInput};
 use attnscope_worker::compute_protocol::MAX_SUMMARY_LEN;
 
-/// The sentence on screen, for the page and for whoever asks from outside; empty until there are
-/// numbers to make it from.
+/// The sentence on screen, for the page and the host API; empty until its numbers are known.
 pub fn spoken(app: AppState, derived: Derived) -> Memo<Said> {
     Memo::new(move |_| {
         let lang = derived.lang.get();
@@ -33,7 +32,7 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<Said> {
                     .cjar
                     .out_rank
                     .and_then(|rank| energy(rank).map(|energy| (rank, energy)));
-                // The summary is of the weights whatever is looked at; the sentence is about the picture.
+                // The summary is always about weights; the sentence is about what the picture shows.
                 let mut scene = scene.clone();
                 scene.view.quantity = app.scene.with(|now| now.view.quantity);
                 sentence::said(
@@ -52,7 +51,7 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<Said> {
     })
 }
 
-/// The summary follows when the hand rests: until then they are of an earlier Scene.
+/// The summary follows when the hand rests; until then it belongs to an earlier Scene.
 pub fn is_late(app: AppState) -> Memo<bool> {
     Memo::new(move |_| {
         let now = app.scene.with(scheduler::summary_key);

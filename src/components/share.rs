@@ -18,19 +18,19 @@ fn base() -> String {
     format!("{origin}{folder}")
 }
 
-/// The full page with this Scene.
+/// The address of the full page with this Scene.
 pub fn link(scene: &Scene) -> String {
     format!("{}#{}", base(), scene.to_fragment())
 }
 
-/// What a frame of ours may do: run, and open the full page in a tab that is no sandbox. Without the
-/// last two a browser ignores the embed's own link.
+/// Rights of an embed: run, and open the full page in a tab outside the sandbox. Without the last
+/// two a browser ignores the embed's own link.
 const SANDBOX: &str = "allow-scripts allow-popups allow-popups-to-escape-sandbox";
 
-/// An iframe with this Scene. The fragment holds only characters that need no escaping but `&`.
+/// An iframe with this Scene. Of the fragment's characters only `&` needs escaping.
 pub fn embed_code(scene: &Scene, title: &str) -> String {
     let mut scene = scene.clone();
-    // The reader's page decides about light and dark unless the author did.
+    // The host page's reader decides about light and dark, unless the author did.
     scene.lesson = None;
     let fragment = scene.to_fragment().replace('&', "&amp;");
     format!(

@@ -1,4 +1,4 @@
-//! The side of the page: cell, output or cost, one at a time.
+//! The side of the page: the cell, output or cost panel, one at a time.
 
 use leptos::prelude::*;
 
@@ -23,7 +23,7 @@ pub fn Side() -> impl IntoView {
     let app = AppState::get();
     let open = part(app, |s| s.view.panel);
     let choose = move |panel| app.change(|s| s.view.panel = panel);
-    // Arrow keys go through the tabs, as tab lists do.
+    // Arrow keys move through the tabs, as in any tab list.
     let on_key = move |ev: web_sys::KeyboardEvent| {
         let at = TABS
             .iter()
@@ -36,7 +36,7 @@ pub fn Side() -> impl IntoView {
         };
         ev.prevent_default();
         choose(TABS[to].0);
-        // Focus follows the choice; when it cannot, the choice still holds.
+        // The focus follows the choice; if it cannot, the choice still holds.
         focus(TABS[to].2);
     };
     let tabs = TABS.map(|(panel, name, id)| {

@@ -20,7 +20,7 @@ const PATTERNS: [Pattern; 4] = [
     Pattern::LongRange,
 ];
 
-/// Source, and what the source needs: layer, or length and seed; then the head.
+/// Source, then what it needs (layer, or length and seed), then the head.
 #[component]
 pub fn SourcePick() -> impl IntoView {
     let app = AppState::get();
@@ -34,8 +34,8 @@ pub fn SourcePick() -> impl IntoView {
     let choose = move |at: usize| {
         app.change(|s| {
             s.source = chosen_source(&s.source, at);
-            // A rectangle or cell of another text says nothing about this one, nor does a starter
-            // scene, which speaks of its tokens. The listings are of any text.
+            // A rectangle or cell of another text does not apply here, nor does a starter scene,
+            // which is about its tokens. The listings apply to any text.
             s.view.rect = None;
             s.view.cell = None;
             s.lesson = s.lesson.filter(|id| !id.points().is_empty());
@@ -108,7 +108,8 @@ pub fn SourcePick() -> impl IntoView {
     }
 }
 
-/// The source at a place of the list; layer, length and seed stay as far as both sources have them.
+/// The source at a place of the list; layer, length and seed carry over where both sources have
+/// them.
 fn chosen_source(now: &Source, at: usize) -> Source {
     if let Some(&text) = PASSAGES.get(at) {
         let layer = match *now {
@@ -135,13 +136,13 @@ fn chosen_source(now: &Source, at: usize) -> Source {
 fn Number(
     /// Element id.
     id: &'static str,
-    /// What is numbered.
+    /// Its label.
     label: words::Text,
-    /// How many there are.
+    /// How many numbers.
     count: Memo<u32>,
-    /// Which one.
+    /// The chosen number.
     value: Memo<u32>,
-    /// Takes a choice.
+    /// Called with the new choice.
     set: Callback<u32>,
 ) -> impl IntoView {
     let count = Memo::new(move |_| count.get());
@@ -218,7 +219,7 @@ fn SyntheticSizes() -> impl IntoView {
     }
 }
 
-/// How far a download is, and a way out of it.
+/// Progress of a download, and a button to cancel it.
 #[component]
 fn Loading() -> impl IntoView {
     let app = AppState::get();

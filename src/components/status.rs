@@ -17,7 +17,7 @@ pub fn Status() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
     let time = move || {
-        // Of a coarse map there is no time yet.
+        // A coarse map has no time yet.
         let coarse = app.coarse.get().is_some();
         let ms = app.report.with(|report| report.gpu_ms);
         ms.filter(|_| !coarse).map_or_else(

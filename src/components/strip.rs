@@ -10,7 +10,7 @@ use crate::state::AppState;
 use crate::state::derived::{Derived, t};
 use attnscope_text::board as words;
 
-/// The strip: beside the map where there is room, under it on a phone.
+/// The strip: beside the map where there is room, below it on a phone.
 #[component]
 pub fn Strip(
     /// CSS pixels that it may take: across on a phone, down elsewhere.

@@ -1,5 +1,5 @@
-//! The visible part of the map as a table of numbers: made only while it is open, when the hand
-//! rests, from the same rows in f64 as the inspector's cell.
+//! The visible part of the map as a table of numbers. It is made only while it is open, when the
+//! hand rests, from the same f64 rows as the inspector's cell.
 
 use leptos::prelude::*;
 
@@ -12,15 +12,15 @@ use crate::state::derived::Derived;
 use attnscope_scene::{Quantity, Rect};
 use attnscope_text::board::{self as words, Sees};
 
-/// Rows and columns at most: more are made too slowly, and read by nobody.
+/// Most rows and columns: more take too long, and nobody reads them.
 const MOST: u32 = 40;
-/// Keys at most in all its rows: a row takes the scores of all its keys.
+/// Most keys in all its rows together: a row needs the scores of all its keys.
 const MOST_KEYS: u32 = 1 << 17;
 
 /// The table, in a box that scrolls.
 #[component]
 pub fn Table(
-    /// Open; Escape closes it.
+    /// It is open; Escape closes it.
     open: RwSignal<bool>,
 ) -> impl IntoView {
     let app = AppState::get();
@@ -48,7 +48,7 @@ pub fn Table(
     }
 }
 
-/// The table as of now.
+/// The table of the present picture.
 fn numbers(app: AppState, derived: Derived) -> impl IntoView {
     let (lang, rect) = (derived.lang.get(), derived.rect.get());
     let (quantity, locked) = app.scene.with(|s| (s.view.quantity, s.view.cell));

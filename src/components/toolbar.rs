@@ -12,14 +12,14 @@ use attnscope_scene::link_words::Word;
 use attnscope_scene::{ColorScale, Quantity, Range, Scene};
 use attnscope_text::board as words;
 
-/// All of them.
+/// The whole toolbar.
 #[component]
 pub fn Toolbar(
-    /// Whether the switches are on screen.
+    /// The switches are on screen.
     view: Memo<bool>,
-    /// Zooms.
+    /// Handles zoom.
     pointer: Pointer,
-    /// Whether the table is open.
+    /// The table is open.
     table: RwSignal<bool>,
 ) -> impl IntoView {
     let app = AppState::get();
@@ -84,7 +84,7 @@ pub fn Toolbar(
     }
 }
 
-/// What the colours are spread over, and how: one choice, in a group for each range.
+/// Range and scale of the colours: one choice, with a group for each range.
 #[component]
 fn ColorPick() -> impl IntoView {
     let app = AppState::get();
@@ -95,7 +95,7 @@ fn ColorPick() -> impl IntoView {
     let chosen = part(app, |s| (s.view.range, s.view.color));
     let is_chosen = move |in_group: Range, scale: Option<ColorScale>| {
         let (range, color) = chosen.get();
-        // Scores have no range of their own.
+        // Scores have one range only.
         let range = if weights.get() { range } else { Range::Auto };
         (in_group, scale) == (range, color)
     };

@@ -6,14 +6,14 @@ pub struct Labels {
     /// Every `step`-th token has a label, counted from token 0 so that labels stay put while the
     /// map is panned.
     pub step: u32,
-    /// Whether slanted labels have room; else they stand upright.
+    /// Slanted labels have room; otherwise they stand upright.
     pub slanted: bool,
 }
 
 /// Smallest distance between two lines of label text, in CSS pixels.
 const LINE: f64 = 12.0;
 
-/// Which labels fit when `count` cells share `extent` CSS pixels.
+/// The labels that fit when `count` cells share `extent` CSS pixels.
 pub fn labels(extent: f64, count: u32) -> Labels {
     let pitch = extent / f64::from(count.max(1));
     if pitch.is_nan() || pitch <= 0.0 {
@@ -52,14 +52,14 @@ pub fn labelled(first: u32, count: u32, step: u32) -> impl Iterator<Item = u32> 
     (start..first.saturating_add(count)).step_by(step as usize)
 }
 
-/// Whether the labels of two tokens would touch where cells are `pitch` CSS pixels apart.
+/// The labels of two tokens would touch where cells are `pitch` CSS pixels apart.
 pub fn touches(pitch: f64, a: u32, b: u32) -> bool {
     f64::from(a.abs_diff(b)) * pitch < LINE
 }
 
-/// A token shortened to the width of `max` letters, the last one an ellipsis.
+/// A token cut to the width of `max` letters, ending in an ellipsis.
 pub fn shorten(token: &str, max: usize) -> String {
-    // From here on lie the scripts of East Asia and emoji, whose signs are as wide as two letters.
+    // From here on: East Asian scripts and emoji, as wide as two letters.
     let width = |c: char| 1 + usize::from(c >= '\u{2e80}');
     if token.chars().map(width).sum::<usize>() <= max {
         return token.to_owned();

@@ -1,4 +1,4 @@
-//! How many pixels and texels a picture gets.
+//! Sizes of the pictures in pixels and texels.
 
 use attnscope_engine::tiles::OUTPUT_GAP;
 
@@ -11,14 +11,14 @@ pub struct Cells {
     pub output: (u32, u32),
 }
 
-/// Pixels of an edge of the map: one a cell, as far as the element has so many. The browser stretches
-/// them (`image-rendering: pixelated`), which costs less than drawing every pixel of the screen.
+/// Pixels along an edge of the map: one per cell, but no more than the element has. The browser
+/// stretches them (`image-rendering: pixelated`), which costs less than drawing every screen pixel.
 pub fn map_pixels(edge: u32, cells: u32) -> u32 {
     edge.min(cells.max(1))
 }
 
 /// Texels for `cells` cells on at most `pixels` pixels: as many as fit when each takes equally many
-/// cells (the last one may take fewer), so that no texel stands for more of the matrix than another.
+/// cells (the last one may take fewer), so that no texel covers more of the matrix than another.
 pub fn even(cells: u32, pixels: u32) -> u32 {
     let cells = cells.max(1);
     cells.div_ceil(cells.div_ceil(pixels.max(1)))
@@ -30,7 +30,7 @@ pub fn output_texels(cells: (u32, u32), width: u32, height: u32) -> (u32, u32) {
     (even(cells.0, half), even(cells.1, width))
 }
 
-/// The drawing buffer of the output maps: a pixel a texel.
+/// The drawing buffer of the output maps: one pixel per texel.
 pub fn output_pixels(extent: (u32, u32), cells: (u32, u32)) -> (u32, u32) {
     let (rows, cols) = output_texels(cells, extent.0, extent.1);
     (cols.min(extent.0), (2 * rows + OUTPUT_GAP).min(extent.1))

@@ -1,5 +1,5 @@
-//! Rows of a map in which no key is visible: the page crosses their hatch, since on the picture they
-//! look like masked cells of any other row.
+//! Fully masked rows of a map: the page crosses their hatch, since in the picture they look like
+//! masked cells of any other row.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use attnscope_attention::visibility::Visibility;
 use attnscope_scene::Rect;
 
-/// Runs of rows of `rect` (L = `seq_len`) that see no key, as shares of its height; rising.
+/// Runs of fully masked rows in `rect` (L = `seq_len`), as shares of its height; in rising order.
 pub fn runs(visibility: &Visibility, rect: Rect, seq_len: u32) -> Vec<Range<f64>> {
     let share = |row: u32| f64::from(row - rect.row) / f64::from(rect.rows.max(1));
     let mut runs: Vec<Range<f64>> = Vec::new();
@@ -24,12 +24,12 @@ pub fn runs(visibility: &Visibility, rect: Rect, seq_len: u32) -> Vec<Range<f64>
     runs
 }
 
-/// The CSS gradient, from top to bottom, that is opaque in the runs alone.
+/// The CSS gradient, from top to bottom, that is opaque only on the runs.
 pub fn gradient(runs: &[Range<f64>]) -> String {
     let mut css = String::from("linear-gradient(#0000 0");
     for run in runs {
         let (from, to) = (run.start * 100.0, run.end * 100.0);
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         let _ = write!(css, " {from:.4}%,#000 {from:.4}% {to:.4}%,#0000 {to:.4}%");
     }
     css.push_str(" 100%)");

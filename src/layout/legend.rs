@@ -1,15 +1,15 @@
-//! Ticks of the legend: round numbers, and where their colours stand on the bar.
+//! Ticks of the legend: round numbers, and their places on the bar.
 
 use attnscope_engine::{ColorTable, colors};
 use attnscope_scene::ColorScale;
 
-/// So many ticks at most.
+/// Most ticks.
 pub const MOST: usize = 7;
 
 /// Width of the bar in CSS pixels.
 const BAR: f64 = 168.0;
 
-/// Pixels between two numbers at least.
+/// Smallest distance between two numbers, in pixels.
 const GAP: f64 = 3.0;
 
 /// A number and its place.
@@ -19,13 +19,13 @@ pub struct Tick {
     pub place: f64,
     /// Value of the colour there.
     pub value: f64,
-    /// What is written there.
+    /// Its label.
     pub text: String,
 }
 
-/// Round numbers between the `ends` of a bar in `table`, from the left to the right; those of one sign
-/// stand on both sides of a diverging table. Each has room for its `text`. None where the ends are one,
-/// or no numbers.
+/// Round numbers between the `ends` of a bar in `table`, from left to right; on a diverging table,
+/// numbers of one sign stand on both sides. Each has room for its `text`. Empty if the ends are
+/// equal or not numbers.
 pub fn ticks(
     table: ColorTable,
     scale: ColorScale,
@@ -40,7 +40,7 @@ pub fn ticks(
     let signed = table == ColorTable::Diverging;
     let place = |value| colors::place(table, scale, ends, value);
     let mut kept: Vec<Tick> = Vec::new();
-    // Numbers of one size stand on both sides of 0 or on none: all of `values` have room, or none stays.
+    // A magnitude stands on both sides of 0 or on neither: all of `values` fit, or none is kept.
     let mut keep = |values: &[f64]| {
         let before = kept.len();
         for &value in values {
@@ -56,7 +56,7 @@ pub fn ticks(
             kept.push(Tick { place, value, text });
         }
     };
-    // First come those that must not give way.
+    // The numbers that must stay come first.
     if signed {
         keep(&[0.0]);
     }
@@ -71,13 +71,13 @@ pub fn ticks(
     kept
 }
 
-/// Pixels that a number takes at the legend's size of 11 px, in a wide font.
+/// Width of a number in pixels, at the legend's size of 11 px in a wide font.
 fn width(text: &str) -> f64 {
     let of = |c| match c {
         '.' | ',' | '·' => 3.5,
         '0'..='9' => 7.0,
         '−' | '±' => 9.2,
-        // Raised.
+        // Superscript.
         _ => 4.5,
     };
     text.chars().map(of).sum()
@@ -88,7 +88,7 @@ fn round(scale: ColorScale, high: f64, signed: bool) -> Vec<f64> {
     let top = high.log10().floor() as i32;
     let (decades, factors): (i32, &[f64]) = match scale {
         ColorScale::Linear => {
-            // As many equal steps as have room.
+            // As many equal steps as fit.
             let most = if signed { 3.0 } else { 5.0 };
             let steps = (top - 1..=top).flat_map(|at| [1.0, 2.0, 5.0].map(|by| by * power(at)));
             let step = steps.into_iter().find(|step| high / step <= most);
@@ -109,7 +109,7 @@ fn round(scale: ColorScale, high: f64, signed: bool) -> Vec<f64> {
         .collect()
 }
 
-/// 10 to the power of `at`, as exact as it is written.
+/// 10 to the power of `at`, exactly as its decimal literal.
 fn power(at: i32) -> f64 {
     let size = 10f64.powi(at.abs());
     if at < 0 { 1.0 / size } else { size }

@@ -1,6 +1,6 @@
-//! Geometry of the page that needs no page: which labels fit, which cell is under the pointer,
-//! what zooming does to the visible rectangle, where a slider's thumb stands, how many pixels a
-//! picture gets, which rows have no key.
+//! Geometry that needs no browser: which labels fit, which cell is under the pointer, how zooming
+//! changes the visible rectangle, where a slider's thumb stands, how many pixels a picture gets,
+//! which rows are fully masked.
 
 pub mod axis;
 pub mod extent;

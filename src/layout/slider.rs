@@ -1,7 +1,7 @@
-//! Where the thumb of a slider stands: evenly for short ranges, by ratio for long ones, so that
-//! w = 2 and w = 60 000 are both within reach.
+//! Position of a slider's thumb: linear for short ranges, logarithmic for long ones, so that w = 2
+//! and w = 60 000 are both within reach.
 
-/// Positions of a slider that goes by ratio.
+/// Thumb positions of a logarithmic slider.
 pub const POSITIONS: u32 = 400;
 
 /// The range of a slider.
@@ -16,19 +16,19 @@ pub struct Track {
 }
 
 impl Track {
-    /// Whether the thumb goes by ratio rather than evenly: more values than anyone can point at.
+    /// The thumb moves logarithmically: there are more values than anyone can point at.
     pub fn by_ratio(self) -> bool {
         self.min >= 0.0 && (self.max - self.min) / self.step > f64::from(POSITIONS)
     }
 
-    /// The nearest value on the track; `min` for what is not a number.
+    /// The nearest value on the track; `min` for NaN.
     pub fn snap(self, value: f64) -> f64 {
         if value.is_nan() {
             return self.min;
         }
         let steps = ((value - self.min) / self.step).round();
         let snapped = (self.min + steps * self.step).clamp(self.min, self.max.max(self.min));
-        // 0.1 + 0.2 must not show up in a link: as many decimals as the step has.
+        // Rounded to as many decimals as the step has: 0.1 + 0.2 must not show up in a link.
         let per_unit = (1.0 / self.step).round();
         if per_unit > 1.0 {
             (snapped * per_unit).round() / per_unit

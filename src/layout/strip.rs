@@ -1,4 +1,4 @@
-//! How the small maps of all heads are laid out. The engine draws by it and the buttons lie on it.
+//! Layout of the small maps of all heads. The engine draws by it, and the buttons follow it.
 
 /// Gap between two small maps in CSS pixels.
 pub const GAP: f64 = 4.0;
@@ -6,16 +6,16 @@ pub const GAP: f64 = 4.0;
 /// Smallest edge of a small map that can still be pointed at, in CSS pixels (WCAG 2.2, 2.5.8).
 const SMALLEST: f64 = 24.0;
 
-/// Largest edge: four heads of a synthetic layer need not be posters.
+/// Largest edge: the four heads of a synthetic layer need not be posters.
 const LARGEST: f64 = 88.0;
 
-/// Room beside the map that the style sheet keeps for the strip.
+/// Width that the style sheet reserves for the strip beside the map.
 const DEPTH: f64 = 56.0;
 
 /// The small maps on their canvas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StripGrid {
-    /// Small maps in a line, ≥ 1.
+    /// Small maps per line, ≥ 1.
     pub columns: u32,
     /// Lines, ≥ 1.
     pub lines: u32,
@@ -34,8 +34,8 @@ impl Default for StripGrid {
 }
 
 impl StripGrid {
-    /// As few lines along an extent of `along` CSS pixels as keep every small map large enough to
-    /// be pointed at, all lines equally full.
+    /// The fewest lines along an extent of `along` CSS pixels that keep every small map large
+    /// enough to point at, with all lines equally full.
     pub fn across(heads: u32, along: f64) -> Self {
         let heads = heads.max(1);
         let along = if along.is_finite() { along } else { 0.0 };
@@ -53,8 +53,7 @@ impl StripGrid {
         }
     }
 
-    /// The same, filled from top to bottom and at most [`DEPTH`] wide: beside the map rather than
-    /// under it.
+    /// The same, filled from top to bottom and at most [`DEPTH`] wide, for a strip beside the map.
     pub fn down(heads: u32, along: f64) -> Self {
         let Self {
             columns,

@@ -2,11 +2,11 @@
 
 use attnscope_scene::Rect;
 
-/// Fewest cells along an edge of the map.
+/// Smallest number of cells along an edge of the map.
 const FEWEST: u32 = 4;
 
-/// `rect` scaled by `factor` (below 1 zooms in) with the cell at the fractions (x, y) staying where
-/// it is. `None` when all of the map is visible.
+/// `rect` scaled by `factor` (below 1 zooms in) while the cell at the fractions (x, y) stays where
+/// it is. `None` when the whole map is visible.
 pub fn scaled(rect: Rect, factor: f64, (x, y): (f64, f64), seq_len: u32) -> Option<Rect> {
     let axis = |start: u32, count: u32, at: f64| {
         let target = (f64::from(count) * factor).round();
@@ -29,7 +29,7 @@ pub fn scaled(rect: Rect, factor: f64, (x, y): (f64, f64), seq_len: u32) -> Opti
     )
 }
 
-/// `rect` moved by whole cells, kept inside the map.
+/// `rect` moved by whole cells and kept inside the map.
 pub fn panned(rect: Rect, (down, right): (i64, i64), seq_len: u32) -> Option<Rect> {
     let axis = |start: u32, count: u32, by: i64| {
         let last = i64::from(seq_len.max(count) - count);
@@ -43,7 +43,7 @@ pub fn panned(rect: Rect, (down, right): (i64, i64), seq_len: u32) -> Option<Rec
     some_part(moved, seq_len)
 }
 
-/// `rect` moved as little as makes the cell visible.
+/// `rect` moved as little as possible to make the cell visible.
 pub fn showing(rect: Rect, (row, col): (u32, u32), seq_len: u32) -> Option<Rect> {
     let axis = |start: u32, count: u32, at: u32| {
         if at < start {
@@ -62,7 +62,7 @@ pub fn showing(rect: Rect, (row, col): (u32, u32), seq_len: u32) -> Option<Rect>
     some_part(moved, seq_len)
 }
 
-/// The part of `rect` with at most so many rows and columns: around a cell, else from its start.
+/// The part of `rect` with at most this many rows and columns: around a cell, else from its start.
 pub fn part(rect: Rect, cell: Option<(u32, u32)>, (rows, cols): (u32, u32)) -> Rect {
     let axis = |start: u32, count: u32, at: Option<u32>, most: u32| {
         let new = count.min(most.max(1));
@@ -87,7 +87,7 @@ pub fn cell_at(rect: Rect, (x, y): (f64, f64)) -> Option<(u32, u32)> {
     Some((axis(rect.row, rect.rows, y)?, axis(rect.col, rect.cols, x)?))
 }
 
-/// Where an index lies along the rectangle, as fractions (start, extent); `None` when outside.
+/// Where an index lies along the rectangle, as fractions (start, extent); `None` if outside.
 pub fn band(start: u32, count: u32, at: u32) -> Option<(f64, f64)> {
     let extent = 1.0 / f64::from(count.max(1));
     (at >= start && at - start < count).then(|| (f64::from(at - start) * extent, extent))

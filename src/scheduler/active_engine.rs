@@ -1,4 +1,4 @@
-//! The engine that draws: on the graphics device, or on the CPU.
+//! The engine that draws: the graphics device or the CPU.
 
 use web_sys::HtmlCanvasElement;
 
@@ -6,23 +6,23 @@ use crate::scheduler::cpu_client::CpuClient;
 use attnscope_engine::{Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues};
 use attnscope_engine_gpu::{GpuEngine, Slot};
 
-/// One of the two.
+/// Either engine.
 pub enum ActiveEngine {
-    /// WGSL. Boxed: it is much larger than the other.
+    /// WGSL. Boxed, since it is much larger than the other.
     Gpu(Box<GpuEngine>),
     /// Rust, in a worker.
     Cpu(CpuClient),
 }
 
 impl ActiveEngine {
-    /// Whether it is the one on the CPU.
+    /// The CPU engine draws.
     pub fn is_cpu(&self) -> bool {
         matches!(self, Self::Cpu(_))
     }
 
-    /// How much of the large map is there, of how much, while it is coarse; and whether small maps
-    /// are of an older Frame. The graphics device is not asked: what it leaves to the next animation
-    /// frames is there soon.
+    /// Finished and total parts of the large map while it is coarse; and whether the small maps
+    /// belong to an older Frame. Not asked of the graphics device: it finishes the rest within the
+    /// next animation frames.
     pub fn unfinished(&self) -> (Option<(u32, u32)>, bool) {
         match self {
             Self::Gpu(_) => (None, false),
@@ -46,7 +46,7 @@ impl ActiveEngine {
         Ok(())
     }
 
-    /// Whether the newest picture of `slot` is on its canvas.
+    /// The newest picture of `slot` is on its canvas.
     pub fn has_drawn(&self, slot: Slot) -> bool {
         match self {
             Self::Gpu(engine) => engine.has_drawn(slot),
@@ -54,7 +54,7 @@ impl ActiveEngine {
         }
     }
 
-    /// Draws `slot` no more.
+    /// Stops drawing `slot`.
     pub fn detach(&mut self, slot: Slot) {
         match self {
             Self::Gpu(engine) => engine.detach(slot),

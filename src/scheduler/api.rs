@@ -1,4 +1,4 @@
-//! What the page asks of the scheduler, and tells it.
+//! What the page asks of the scheduler and tells it.
 
 use std::ops::Range;
 
@@ -21,12 +21,12 @@ pub fn attach(slot: CanvasSlot, canvas: web_sys::HtmlCanvasElement) {
     changed();
 }
 
-/// The canvas has left the page.
+/// Removes a canvas that has left the page.
 pub fn detach(slot: CanvasSlot) {
     with(|scheduler| scheduler.canvases.detach(slot, scheduler.engine.as_mut()));
 }
 
-/// Stops the download of a layer; the last one stays.
+/// Cancels the download of a layer; the last layer stays.
 pub fn cancel_load() {
     let loader = with(|scheduler| scheduler.loader.clone());
     if let Some(loader) = loader {
@@ -34,7 +34,7 @@ pub fn cancel_load() {
     }
 }
 
-/// Asks once more for what this problem is about.
+/// Retries what this problem is about.
 pub fn retry(problem: &Problem) {
     if problem.is_of_compute_worker() {
         let found = with(|scheduler| {
@@ -56,34 +56,34 @@ pub fn retry(problem: &Problem) {
     }
 }
 
-/// Reads the cell of the inspector back from the drawn map, once the hand rests.
+/// Reads the inspector's cell back from the drawn map, once the hand rests.
 pub fn read_back_cell() {
     with(|scheduler| scheduler.numbers.want_drawn());
     wake();
 }
 
-/// Rows of the head on screen, in f64: none while q and k are on their way, of which
-/// [`AppState::rested`] tells.
+/// Rows of the head on screen, in f64. Empty while q and k are on their way; [`AppState::rested`]
+/// triggers when they arrive.
 pub fn rows(rows: Range<u32>) -> Vec<Row> {
     with(|scheduler| scheduler.numbers.rows(rows)).unwrap_or_default()
 }
 
-/// Something that the picture depends on is new.
+/// Something that the picture depends on has changed.
 pub fn changed() {
     with(|scheduler| scheduler.pacing.changed(now()));
     wake();
 }
 
-/// A canvas may have another extent now.
+/// The size of a canvas may have changed.
 pub fn resized() {
     with(|scheduler| scheduler.canvases.moved());
     changed();
 }
 
-/// Puts a copy of the map over its canvas, for paper.
+/// Puts a copy of the map over its canvas, for print.
 pub fn copy_map() {
     with(|scheduler| {
-        // Only in the task that draws it a picture of the graphics device can be copied everywhere.
+        // Some browsers can copy a GPU canvas only in the task that draws to it.
         if let Some(ActiveEngine::Gpu(engine)) = &mut scheduler.engine {
             engine.redraw_map();
         }
@@ -91,12 +91,12 @@ pub fn copy_map() {
     });
 }
 
-/// Takes the copy away.
+/// Removes the copy.
 pub fn drop_copy() {
     with(|scheduler| scheduler.canvases.drop_copy());
 }
 
-/// What the host API needs to know.
+/// Runs `ask` on the engine, for the host API.
 pub fn with_engine<T>(ask: impl FnOnce(&mut ActiveEngine) -> T) -> Option<T> {
     with(|scheduler| scheduler.engine.as_mut().map(ask)).flatten()
 }
@@ -106,12 +106,12 @@ pub fn frames() -> u64 {
     with(|scheduler| scheduler.pacing.frames()).unwrap_or(0)
 }
 
-/// Takes the measured times from input event to presented frame, in ms.
+/// Takes the measured latencies from input event to presented frame, in ms.
 pub fn latencies() -> Vec<f64> {
     with(|scheduler| scheduler.pacing.take_latencies()).unwrap_or_default()
 }
 
-/// Whether the newest Scene was handed to the engine, or there is none.
+/// The newest Scene was handed to the engine, or there is none.
 pub fn is_drawn() -> bool {
     with(|scheduler| {
         let drawn = !scheduler.pacing.is_dirty() && !scheduler.assembler.waits();
@@ -120,7 +120,7 @@ pub fn is_drawn() -> bool {
     .unwrap_or(false)
 }
 
-/// Whether the newest Scene is on screen with everything that belongs to it.
+/// The newest Scene is on screen with everything that belongs to it.
 pub fn is_settled() -> bool {
     with(|scheduler| {
         let idle = scheduler
@@ -134,7 +134,7 @@ pub fn is_settled() -> bool {
 }
 
 impl Scheduler {
-    /// Whether the layer of the newest Scene is there, or is not to be had.
+    /// The layer of the newest Scene has loaded or failed to load.
     fn has_layer(&self) -> bool {
         self.state.layer.with_untracked(|layer| match layer {
             LayerState::Ready(_) | LayerState::Failed { .. } => true,

@@ -1,4 +1,5 @@
-//! Scene and layer become the Frame that the engine draws; what costs time is kept or asked for.
+//! Turns Scene and layer into the Frame that the engine draws. Costly parts are cached or computed
+//! by the worker.
 
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// An assembler that asks `compute`.
+    /// An assembler whose costly parts `compute` computes.
     pub fn new(compute: ComputeClient, biases: KeptBiases) -> Self {
         Self {
             compute,
@@ -42,18 +43,18 @@ impl Assembler {
         }
     }
 
-    /// Whom it asks.
+    /// The compute worker's client.
     pub fn compute(&self) -> &ComputeClient {
         &self.compute
     }
 
-    /// What was asked for and did not come is asked for once more.
+    /// Repeats the requests that got no answer.
     pub fn ask_again(&self) {
         self.out.borrow_mut().retry();
         self.score.borrow_mut().retry();
     }
 
-    /// Whether something is on its way without which there is no Frame.
+    /// A request is pending without which there is no Frame.
     pub fn waits(&self) -> bool {
         self.biases.waits() || self.score.borrow().waits()
     }
@@ -79,7 +80,7 @@ impl Assembler {
             None => None,
         };
         if config.out_rank.is_some() && layer.preview_of.is_none() {
-            // The sentence speaks of the rank even where the output is not looked at.
+            // The sentence is about the rank even where the output is not on screen.
             self.ask_out(layer);
         }
         let output = self.output_view(layer, &config, canvases);
@@ -118,7 +119,7 @@ impl Assembler {
         if layer.preview_of.is_some() {
             return None;
         }
-        // Until the factors are there, a truncated twin cannot be drawn.
+        // Without the factors, the truncated output cannot be drawn.
         let ready = config.out_rank.is_none() || self.out.borrow().get(&layer.id).is_some();
         if !ready {
             return None;
@@ -192,7 +193,7 @@ impl Assembler {
                     }
                     _ => None,
                 };
-                // An older P_K's are dropped, and the newest one's are asked for.
+                // Drops an answer for an older P_K and requests the newest.
                 score.borrow_mut().answer(&key, factors.map(Arc::new));
                 crate::scheduler::changed();
             });

@@ -1,5 +1,5 @@
-//! P_K, P_V and s of a Scene: unit tensors are kept by what they depend on, so that an amplitude
-//! alone makes none, and what would keep the page from answering is made by the compute worker.
+//! P_K, P_V and s of a Scene. Unit tensors are cached by what they depend on, so that a new
+//! amplitude alone makes none; the compute worker makes those that would block the page.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,13 +16,14 @@ use attnscope_scene::{Cjar, Curve, Mechanism, Scene};
 use attnscope_worker::compute_protocol::ComputeRequest;
 use attnscope_worker::{CHUNK, Latest};
 
-/// So many numbers are made where they are needed: a few milliseconds at most, and no picture waits.
+/// Up to this many numbers are made on the spot: a few milliseconds at most, without a delayed
+/// picture.
 const AT_ONCE: usize = 1 << 18;
 
-/// Numbers are not there yet.
+/// The numbers are not there yet.
 struct OnItsWay;
 
-/// What is kept; all who hold it share it.
+/// The cache; clones share it.
 #[derive(Clone)]
 pub struct KeptBiases {
     compute: ComputeClient,
@@ -31,15 +32,15 @@ pub struct KeptBiases {
 
 #[derive(Default)]
 struct Inner {
-    /// The last numbers of each [`Unit`].
+    /// The newest numbers of each [`Unit`].
     units: [Option<(UnitKey, Tensor)>; Unit::ALL.len()],
-    /// Numbers that the worker makes for the newest Scene: others that are on their way are given up.
+    /// The request to the worker for the newest Scene; older ones are dropped.
     coming: Latest<(Unit, UnitKey), Tensor>,
     score_bias: Option<(Curve, Sizes, Option<ScoreBias>)>,
 }
 
 impl KeptBiases {
-    /// Nothing yet; what takes long is asked of `compute`.
+    /// An empty cache; `compute` makes what takes long.
     pub fn new(compute: ComputeClient) -> Self {
         Self {
             compute,
@@ -47,7 +48,7 @@ impl KeptBiases {
         }
     }
 
-    /// Whether numbers are on their way.
+    /// A request is pending.
     pub fn waits(&self) -> bool {
         self.inner.borrow().coming.waits()
     }
@@ -76,7 +77,7 @@ impl KeptBiases {
             p_v: position(Unit::PV, cjar.p_v.amplitude).ok()?,
             s,
         };
-        // All are there: what is still on its way is of an earlier Scene.
+        // All are there: a pending request is for an earlier Scene.
         self.inner.borrow_mut().coming.want_nothing();
         Some(biases)
     }
@@ -100,7 +101,7 @@ impl KeptBiases {
         Ok(made)
     }
 
-    /// The numbers of `which` at amplitude 1: there, made here, or asked for. One request at a
+    /// The numbers of `which` at amplitude 1: cached, made here, or requested. One request at a
     /// time; the newest is sent when the last is answered.
     fn unit(&self, which: Unit, scene: &Scene, layer: &Layer) -> Option<Tensor> {
         let (cjar, sizes) = (&scene.cjar, Sizes::from(layer));
@@ -129,7 +130,7 @@ impl KeptBiases {
                 if inner.coming.answer(&(which, key), unit.clone()) && unit.is_some() {
                     inner.units[which as usize] = unit.map(|unit| (key, unit));
                 }
-                // Given up and wanted again meanwhile, they are asked for anew.
+                // Dropped and wanted again in the meantime: request them again.
                 inner.coming.retry();
                 drop(inner);
                 crate::scheduler::changed();
@@ -139,7 +140,8 @@ impl KeptBiases {
         None
     }
 
-    /// The numbers of `which` from the compute worker; `None` when no Scene waits for them any more.
+    /// The numbers of `which` from the compute worker; `None` when no Scene waits for them any
+    /// more.
     async fn made(
         &self,
         (which, key): (Unit, UnitKey),
@@ -157,13 +159,13 @@ impl KeptBiases {
         let shape = which.shape(cjar, sizes)?;
         let data = chunks(&self.compute, shape.iter().product(), request, goes_on).await;
         if !goes_on() {
-            // No such chunk: the worker forgets the rest.
+            // A chunk out of range: the worker forgets the rest.
             let end = request(usize::MAX / CHUNK);
             let _ = self.compute.ask(&end, Vec::new()).await;
             return None;
         }
         let unit = data.and_then(|data| Tensor::new(&shape, data).ok());
-        // Without a worker they are made here: later is better than never.
+        // Without a worker they are made here: late is better than never.
         Some(unit.unwrap_or_else(|| which.make(cjar, sizes)))
     }
 }

@@ -34,17 +34,17 @@ impl From<CanvasSlot> for Slot {
 }
 
 const SLOTS: [CanvasSlot; 3] = [CanvasSlot::Map, CanvasSlot::Strip, CanvasSlot::Output];
-/// Textures of WebGPU's default limits are no larger.
+/// The largest texture size within WebGPU's default limits.
 const MAX_PIXELS: u32 = 8192;
 
 struct Canvas {
     element: HtmlCanvasElement,
-    /// Drawing buffer.
+    /// Size of the drawing buffer.
     size: (u32, u32),
-    /// Element in device pixels.
+    /// Size of the element in device pixels.
     extent: (u32, u32),
     attached: bool,
-    /// Whether there is a picture on it.
+    /// There is a picture on it.
     drawn: bool,
     /// Whether an engine has had it: another kind of context needs another element.
     used: bool,
@@ -58,26 +58,25 @@ impl Drop for Canvas {
     }
 }
 
-/// What is on the page now.
+/// The canvases on the page.
 #[derive(Default)]
 pub struct Canvases {
     slots: [Option<Canvas>; 3],
-    /// Whether an element may have another extent than the last time. Measuring makes the browser
-    /// lay the page out, so it is not done on every frame.
+    /// The size of an element may have changed. Measuring forces a layout, so it is not done on
+    /// every frame.
     moved: bool,
     /// Why the engine cannot draw to one of them.
     failure: Option<EngineError>,
-    /// Pixel ratio at the last measure.
+    /// Device pixel ratio at the last measurement.
     ratio: f64,
-    /// While the page is printed: what its canvas shows of the map. A canvas of the graphics device
-    /// is blank on paper.
+    /// During print: a copy of what the map's canvas shows. A GPU canvas is blank on paper.
     copy: Option<HtmlCanvasElement>,
-    /// Theme named by the root element, and its colour between two maps.
+    /// Theme named by the root element, and the colour between two maps in it.
     ground: RefCell<Option<(String, [u8; 3])>>,
 }
 
 impl Canvases {
-    /// A canvas has come.
+    /// Adds a canvas.
     pub fn attach(
         &mut self,
         slot: CanvasSlot,
@@ -106,12 +105,12 @@ impl Canvases {
         self.moved = true;
     }
 
-    /// An element may have another extent now.
+    /// The size of an element may have changed.
     pub fn moved(&mut self) {
         self.moved = true;
     }
 
-    /// A canvas has gone.
+    /// Removes a canvas.
     pub fn detach(&mut self, slot: CanvasSlot, engine: Option<&mut ActiveEngine>) {
         self.slots[slot as usize] = None;
         if let Some(engine) = engine {
@@ -119,7 +118,7 @@ impl Canvases {
         }
     }
 
-    /// An engine has come.
+    /// Gives all canvases to a new engine.
     pub fn attach_all(&mut self, engine: &mut ActiveEngine) {
         self.failure = None;
         for slot in SLOTS {
@@ -131,12 +130,12 @@ impl Canvases {
         self.moved = true;
     }
 
-    /// Why the engine cannot draw to one of the canvases, once.
+    /// Takes the reason why the engine cannot draw to one of the canvases.
     pub fn take_failure(&mut self) -> Option<EngineError> {
         self.failure.take()
     }
 
-    /// Whether the map and the strip have a picture: where they have none, nothing is masked.
+    /// Whether the map and the strip have a picture: without one, nothing is masked.
     pub fn drawn(&mut self, engine: &ActiveEngine) -> (bool, bool) {
         let [map, strip] = [CanvasSlot::Map, CanvasSlot::Strip].map(|slot| {
             self.slots[slot as usize].as_mut().is_some_and(|canvas| {
@@ -148,8 +147,8 @@ impl Canvases {
         (map, strip)
     }
 
-    /// Brings the drawing buffers to the size of their elements; returns whether one changed.
-    /// `cells` are those of the pictures.
+    /// Fits the drawing buffers to their elements; returns whether one changed. `cells` are those
+    /// of the pictures.
     ///
     /// # Errors
     /// When the device cannot have a texture of that size, or cannot draw to a canvas.
@@ -184,9 +183,9 @@ impl Canvases {
             if size != canvas.size && canvas.attached {
                 canvas.size = size;
                 if !cpu {
-                    // Its picture goes with its size.
+                    // Resizing clears the canvas.
                     canvas.drawn = false;
-                    // A buffer without extent is an error to Firefox even when nothing is drawn.
+                    // Firefox reports an error for an empty buffer even when nothing is drawn.
                     canvas.element.set_width(size.0.max(1));
                     canvas.element.set_height(size.1.max(1));
                 }
@@ -209,34 +208,34 @@ impl Canvases {
         let context = copy.get_context("2d").ok().flatten();
         if let Some(context) = context.and_then(|it| it.dyn_into::<CanvasRenderingContext2d>().ok())
         {
-            // A canvas without extent is refused: then there is nothing to copy.
+            // The browser refuses an empty canvas: then there is nothing to copy.
             let _ = context.draw_image_with_html_canvas_element(&map.element, 0.0, 0.0);
         }
         let _ = map.element.after_with_node_1(copy);
     }
 
-    /// Takes it away.
+    /// Removes the copy.
     pub fn drop_copy(&mut self) {
         if let Some(copy) = self.copy.take() {
             copy.remove();
         }
     }
 
-    /// Size in device pixels, if there is such a canvas and it has one.
+    /// Size in device pixels, if the canvas exists and is not empty.
     pub fn size(&self, slot: CanvasSlot) -> Option<(u32, u32)> {
         let canvas = self.slots[slot as usize].as_ref()?;
         (canvas.attached && canvas.size.0 > 0 && canvas.size.1 > 0).then_some(canvas.size)
     }
 
-    /// Whether there is a map canvas that has no extent: nothing can be seen.
+    /// The map's canvas exists but is empty: nothing can be seen.
     pub fn has_no_room(&self) -> bool {
         self.slots[CanvasSlot::Map as usize]
             .as_ref()
             .is_some_and(|canvas| canvas.attached && (canvas.size.0 == 0 || canvas.size.1 == 0))
     }
 
-    /// What lies between two maps in the present theme, as sRGB bytes. Asking for a style makes the
-    /// browser compute all of them, so it is kept until the root element names another theme.
+    /// The colour between two maps in the present theme, as sRGB bytes. Reading a style makes the
+    /// browser compute all of them, so it is cached until the root element names another theme.
     pub fn ground(&self) -> [u8; 3] {
         let name = document()
             .document_element()
@@ -252,7 +251,7 @@ impl Canvases {
         ground
     }
 
-    /// A custom property `#rrggbb`.
+    /// The custom property `#rrggbb`.
     fn color(&self, property: &str) -> Option<[u8; 3]> {
         let canvas = self.slots.iter().flatten().next()?;
         let style = window().get_computed_style(&canvas.element).ok()??;
@@ -263,10 +262,10 @@ impl Canvases {
     }
 }
 
-/// Whether `engine` can draw to a canvas, tried on one that nobody sees.
+/// Tests whether `engine` can draw to a canvas, on one that is not on the page.
 ///
 /// # Errors
-/// When it cannot, and why.
+/// Why it cannot.
 pub fn tried(engine: &mut ActiveEngine) -> Result<(), EngineError> {
     let made = document().create_element("canvas").ok();
     let canvas = made.and_then(|made| made.dyn_into::<HtmlCanvasElement>().ok());
@@ -276,7 +275,7 @@ pub fn tried(engine: &mut ActiveEngine) -> Result<(), EngineError> {
     opened
 }
 
-/// Gives `engine` a canvas. A device that cannot draw to it shows that only when it gets a size.
+/// Gives `engine` a canvas. A device that cannot draw to it fails only when the canvas gets a size.
 fn open(
     engine: &mut ActiveEngine,
     slot: CanvasSlot,
@@ -306,7 +305,7 @@ impl Canvas {
         opened
     }
 
-    /// Extent of the element in device pixels.
+    /// Size of the element in device pixels.
     fn pixels(&self, ratio: f64) -> (u32, u32) {
         let pixels = |css: i32| {
             let wanted = (f64::from(css.max(0)) * ratio).round();

@@ -1,5 +1,5 @@
 //! Numbers about the picture, in f64 on the CPU: the facts of the sentence (from the compute
-//! worker) and the cell under the pointer (here, from the head's q and k).
+//! worker) and the explained cell (here, from the head's q and k).
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -29,28 +29,28 @@ type Key = (u64, Scene);
 /// What was drawn.
 #[derive(Clone, PartialEq)]
 pub struct Drawn {
-    /// Number of the Frame.
+    /// The Frame's number.
     frame: u64,
-    /// Whose picture it is, and of which cells.
-    of: SummaryKey,
+    /// Identifies its picture.
+    of: MapKey,
 }
 
-/// What makes the values of a map.
-type SummaryKey = (Key, Quantity, Rect);
+/// Everything that the values of a map depend on.
+type MapKey = (Key, Quantity, Rect);
 
-/// q and k of one head, and its factors where the score has a rank.
+/// q and k of one head, and its factors if the score has a rank.
 type Parts = Rc<(Projected, Option<HeadFactors>)>;
 
-/// What they depend on: layer, head, and P_K where the score has a rank.
+/// What they depend on: layer, head, and P_K if the score has a rank.
 type PartsKey = (u64, usize, Option<Bias>);
 
-/// What of a Scene the facts depend on, the rest at its defaults.
+/// The parts of a Scene that facts depend on; all others are at their defaults.
 pub fn summary_key(scene: &Scene) -> Scene {
     let masks = scene.window_acts() || scene.causal || scene.padding > 0;
     let mut scene = scene.clone();
     scene.view = View {
         head: scene.view.head,
-        // Where something is masked the sentence speaks of the row that is locked.
+        // With a mask, the sentence is about the locked row.
         cell: scene.view.cell.filter(|_| masks).map(|(row, _)| (row, 0)),
         ..View::default()
     };
@@ -59,7 +59,7 @@ pub fn summary_key(scene: &Scene) -> Scene {
     scene
 }
 
-/// Numbers beside the picture.
+/// Computes the numbers beside the picture.
 pub struct NumberRequests {
     state: AppState,
     compute: ComputeClient,
@@ -73,7 +73,7 @@ pub struct NumberRequests {
 }
 
 impl NumberRequests {
-    /// Requests for `state`, asked of `compute`.
+    /// For `state`; `compute` computes what takes long.
     pub fn new(state: AppState, compute: ComputeClient, biases: KeptBiases) -> Self {
         Self {
             state,
@@ -87,30 +87,30 @@ impl NumberRequests {
         }
     }
 
-    /// The inspector wants to know what was drawn.
+    /// The inspector asks for the drawn value.
     pub fn want_drawn(&mut self) {
         self.want_drawn = true;
     }
 
-    /// Whether facts of the present picture are still to come.
+    /// Facts of the present picture are pending.
     pub fn pending(&self) -> bool {
         self.summary.borrow().waits() || self.parts.borrow().waits() || self.waits()
     }
 
-    /// What was asked for and did not come is asked for once more.
+    /// Repeats the requests that got no answer.
     pub fn ask_again(&mut self) {
         self.summary.borrow_mut().retry();
         self.parts.borrow_mut().retry();
     }
 
-    /// Whether there is something to do when the hand rests.
+    /// There is something to do once the hand rests.
     pub fn waits(&self) -> bool {
         let summary = self.summary.borrow();
         let present = || self.present();
         !summary.waits() && present().is_some_and(|(key, _)| !summary.is_answered(&key))
     }
 
-    /// The hand rests.
+    /// The hand has come to rest.
     pub fn rest(&mut self, engine: &mut ActiveEngine, dirty: bool) {
         if let Some((key, loaded)) = self.present() {
             let asks = self.summary.borrow_mut().want(&key);
@@ -130,7 +130,8 @@ impl NumberRequests {
         self.drawn = Some(Drawn { frame, of });
     }
 
-    /// Whether the newest picture is one of the present Scene: factors of a rank may be on their way.
+    /// The newest picture shows the present Scene; it may not while factors of a rank are on their
+    /// way.
     fn shows_present(&self) -> bool {
         let Some((_, loaded)) = self.present() else {
             return false;
@@ -142,7 +143,7 @@ impl NumberRequests {
 
     /// The layer on screen and the part of the Scene that facts depend on.
     fn present(&self) -> Option<(Key, LoadedLayer)> {
-        // While another source is on its way, or could not be had, the Scene is not the layer's.
+        // While another source is loading or has failed, the Scene does not describe this layer.
         let loaded = self.state.layer.with_untracked(|layer| match layer {
             LayerState::Ready(loaded) => Some(loaded.clone()),
             _ => None,
@@ -154,14 +155,15 @@ impl NumberRequests {
         Some(((loaded.layer.id, scene), loaded))
     }
 
-    /// Whether the facts on the page are of this picture.
+    /// The facts on the page belong to this picture.
     fn is_known(&self, key: &Key) -> bool {
         self.summary.borrow().is_answered(key)
     }
 
     fn ask_summary(&self, key: Key, layer: &Layer) {
         let (id, scene) = key.clone();
-        // Before the facts: the cell that they are about is explained as soon as they are there.
+        // Requested before the facts, so that the cell they name is explained as soon as they
+        // arrive.
         let _ = self.parts(id, &scene, layer);
         let (state, compute, latest) = (self.state, self.compute.clone(), self.summary.clone());
         spawn_local(async move {
@@ -182,12 +184,12 @@ impl NumberRequests {
         });
     }
 
-    /// Computes the cell that is explained: the one under the pointer, the locked one, or the one
-    /// that the sentence is about.
+    /// Computes the explained cell: the hovered one, the locked one, or the one that the sentence
+    /// is about.
     pub fn cell(&mut self) {
         let numbers = self.numbers();
         let old = self.state.cell.get_untracked();
-        // What was drawn stays true while nothing else about the cell has changed.
+        // The drawn value stays valid while nothing else about the cell has changed.
         let numbers = numbers.map(|mut new| {
             if let Some(old) = &old
                 && (CellNumbers {
@@ -218,7 +220,7 @@ impl NumberRequests {
         } else {
             let spoken = self.state.spoken.get_untracked()?;
             let cell = (spoken.row, spoken.col);
-            // As the sentence, it follows when the hand rests.
+            // Like the sentence, it follows when the hand rests.
             let shown = self.state.cell.get_untracked();
             if !self.is_known(&(id, scene.clone()))
                 && shown.as_ref().is_some_and(|c| (c.row, c.col) == cell)
@@ -266,7 +268,7 @@ impl NumberRequests {
             .map_or_else(Vec::new, |head| rows.map(|i| head.row(i)).collect())
     }
 
-    /// The head on screen, made when it is first asked for.
+    /// The head on screen, made on first use.
     fn head(&mut self, id: u64, scene: &Scene, layer: &Layer) -> Option<&Head> {
         let key = (id, scene.clone());
         if self.head.as_ref().is_none_or(|(kept, _)| *kept != key) {
@@ -282,8 +284,8 @@ impl NumberRequests {
         self.head.as_ref().map(|(_, head)| head)
     }
 
-    /// q and k of the head: there, or asked for. One request at a time; the newest is sent when the last
-    /// is answered.
+    /// q and k of the head: cached or requested. One request at a time; the newest is sent when the
+    /// last is answered.
     fn parts(&self, id: u64, scene: &Scene, layer: &Layer) -> Option<Parts> {
         let (sizes, seq_len) = (Sizes::from(layer), layer.seq_len);
         let head = scene.head(sizes.heads);
@@ -320,7 +322,7 @@ impl NumberRequests {
         None
     }
 
-    /// Reads the map back and puts the cell's drawn value beside its computed one.
+    /// Reads the map back and puts the drawn value of the cell beside the computed one.
     fn read_drawn(&self, engine: &mut ActiveEngine) {
         let state = self.state;
         let (Some(cell), Some(asked)) = (state.cell.get_untracked(), self.drawn.clone()) else {
@@ -336,7 +338,7 @@ impl NumberRequests {
         let values = engine.read_map();
         spawn_local(async move {
             let Ok(map) = values.await else { return };
-            // One texel per cell, or there is no value of this cell alone.
+            // With more than one cell per texel there is no value of this cell alone.
             if map.frame == asked.frame && (map.rows, map.cols) != (rect.rows, rect.cols) {
                 return;
             }
@@ -347,8 +349,8 @@ impl NumberRequests {
             {
                 return;
             }
-            // The numbers beside it are those of the present Scene: only a Frame of it may be put
-            // there. Another one is read again once it is drawn.
+            // The numbers beside it belong to the present Scene, so only a Frame of that Scene
+            // counts. Any other is read again once it is drawn.
             let present = crate::scheduler::with(|scheduler| {
                 let numbers = &mut scheduler.numbers;
                 let present = map.frame == asked.frame
@@ -371,8 +373,8 @@ impl NumberRequests {
     }
 }
 
-/// What makes the values of the map that `scene` shows of `layer`.
-fn picture(layer: &Layer, scene: &Scene) -> SummaryKey {
+/// Everything that the values of the map depend on, for `scene` of `layer`.
+fn picture(layer: &Layer, scene: &Scene) -> MapKey {
     let key = (layer.id, summary_key(scene));
     (key, scene.view.quantity, scene.rect(layer.seq_len))
 }

@@ -1,5 +1,5 @@
-//! The CPU engine from the page's side: Frames go out to a worker, pictures come back and are put on
-//! 2D canvases. One request is open at a time; a Frame that waits is replaced by a newer one.
+//! The page's side of the CPU engine: sends Frames to a worker and puts the pictures on 2D
+//! canvases. One request is open at a time; a waiting Frame is replaced by a newer one.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,8 +19,8 @@ use attnscope_worker::cpu_protocol::{CpuRequest, CpuResponse, Drawn, PictureHand
 use attnscope_worker::frame_message::{FrameSender, Packed, Targets};
 use attnscope_worker::{Blob, CHUNK};
 
-/// Answers that may fail one after the other before the engine stops asking: one, and one for each
-/// further start of the worker.
+/// Failed answers in a row before the engine gives up: one, and one for each further start of the
+/// worker.
 const PATIENCE: u32 = 4;
 
 /// The engine.
@@ -31,24 +31,24 @@ pub struct CpuClient {
 
 type Shared = Rc<RefCell<Inner>>;
 
-// Independent facts, each asked by its name.
+// Independent flags, each read by its name.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Default)]
 struct Inner {
     worker: WorkerClient,
     frames: FrameSender,
     canvases: [Option<HtmlCanvasElement>; 3],
-    /// Which of them have a picture.
+    /// Which slots have a picture.
     drawn: [bool; 3],
     targets: Targets,
-    /// Number of the newest Frame, and the Frame.
+    /// The newest Frame and its number.
     newest: u64,
     last: Option<Frame>,
-    /// Whether the newest Frame was not sent yet.
+    /// The newest Frame was not sent yet.
     waiting: bool,
-    /// Number of the last Frame that went to the worker with all its tensors.
+    /// The last Frame that was sent to the worker with all its tensors.
     delivered: u64,
-    /// Those who wait for the next one to go.
+    /// Wait for the next Frame to be sent.
     readers: Vec<oneshot::Sender<()>>,
     /// Requests without a response.
     open: u32,
@@ -83,7 +83,7 @@ impl CpuClient {
             capabilities: Capabilities {
                 backend: "CPU".to_owned(),
                 adapter: "WebAssembly".to_owned(),
-                // It works on the cores that the page needs.
+                // It uses the cores that the page needs.
                 software: true,
                 timestamps: true,
                 max_seq_len: u32::MAX,
@@ -100,20 +100,20 @@ impl CpuClient {
         inner.drawn[slot as usize] = false;
     }
 
-    /// Whether there is a picture of `slot` on its canvas.
+    /// There is a picture of `slot` on its canvas.
     pub fn has_drawn(&self, slot: Slot) -> bool {
         self.inner.borrow().drawn[slot as usize]
     }
 
-    /// Draws `slot` no more.
+    /// Stops drawing `slot`.
     pub fn detach(&self, slot: Slot) {
         let mut inner = self.inner.borrow_mut();
         inner.canvases[slot as usize] = None;
         inner.targets.sizes[slot as usize] = (0, 0);
     }
 
-    /// How much of the large map is there, of how much, while it is coarse; and whether small maps
-    /// are of an older Frame.
+    /// Finished and total parts of the large map while it is coarse; and whether the small maps
+    /// belong to an older Frame.
     pub fn unfinished(&self) -> (Option<(u32, u32)>, bool) {
         let inner = self.inner.borrow();
         let percent = inner.progress.map(|share| ((share * 100.0) as u32, 100));
@@ -130,11 +130,11 @@ impl Drop for CpuClient {
     }
 }
 
-/// A worker that stopped between two requests: the next one gets the last Frame at once, so that its
+/// The worker stopped between two requests: the next one gets the last Frame at once, so that its
 /// map can be read.
 fn worker_stopped(shared: &Shared) {
     let mut inner = shared.borrow_mut();
-    // Whoever waits for an answer hears that there is none, and sends all of it again.
+    // With a request open, its caller gets an error and sends everything again.
     if inner.open == 0 {
         inner.forget_worker();
         drop(inner);
@@ -146,7 +146,7 @@ fn no_map() -> EngineError {
     EngineError::Invalid("no map was drawn yet".to_owned())
 }
 
-/// Sends the newest Frame, if it was not sent yet.
+/// Sends the newest Frame, unless it was sent already.
 fn send_frame(shared: &Shared) {
     let mut inner = shared.borrow_mut();
     if !std::mem::take(&mut inner.waiting) {
@@ -164,18 +164,18 @@ fn send_frame(shared: &Shared) {
 /// A response of the worker and its blobs, or why there is none.
 type Answer = Result<(CpuResponse, BlobReader), String>;
 
-/// Asks the worker, and starts another where there is none.
+/// Asks the worker, and starts another if there is none.
 async fn ask(worker: &WorkerClient, request: &CpuRequest, blobs: Vec<Blob>) -> Answer {
     worker.release();
     let blobs = blobs.into_iter().map(Rc::new).collect();
-    // This side knows itself what to send again.
+    // This side knows what to send again.
     match worker.ask(request, blobs, Resend::Never).await? {
         (CpuResponse::Failed(why), _) => Err(why),
         answer => Ok(answer),
     }
 }
 
-/// Sends Frame `number`, or has one more piece of it drawn, and hears the response.
+/// Sends Frame `number`, or asks for one more part of it, and handles the response.
 fn send(shared: &Shared, packed: Option<Packed>, number: u64) {
     let worker = {
         let mut inner = shared.borrow_mut();
@@ -195,7 +195,7 @@ fn send(shared: &Shared, packed: Option<Packed>, number: u64) {
             return;
         }
         if matches!(request, CpuRequest::Draw(_)) {
-            // The request itself goes before anybody who waits runs.
+            // The request itself goes first, before any waiting reader runs.
             shared.borrow_mut().deliver(number);
         }
         let answer = ask(&worker, &request, blobs).await;
@@ -219,8 +219,8 @@ fn send(shared: &Shared, packed: Option<Packed>, number: u64) {
     });
 }
 
-/// The tensors of a Frame as blobs. Where they are large they go before their Frame, a chunk at a time,
-/// since copying all of them at once would stop the page; then no blobs are left.
+/// The tensors of a Frame as blobs. Large ones are sent before the Frame, chunk by chunk, since
+/// copying all of them at once would block the page; then no blobs are left.
 async fn send_large(shared: &Shared, packed: &Packed) -> Vec<Blob> {
     let all: usize = packed.tensors.iter().map(|tensor| tensor.len()).sum();
     if all <= CHUNK {
@@ -228,9 +228,9 @@ async fn send_large(shared: &Shared, packed: &Packed) -> Vec<Blob> {
     }
     let worker = shared.borrow().worker.clone();
     for (number, tensor) in (0..).zip(&packed.tensors) {
-        // An empty one is a chunk too.
+        // An empty tensor is one chunk too.
         for at in 0..tensor.len().div_ceil(CHUNK).max(1) {
-            // A request to a worker that was closed would start another.
+            // A request to a closed worker would start another.
             if shared.borrow().closed {
                 return Vec::new();
             }
@@ -248,7 +248,7 @@ async fn send_large(shared: &Shared, packed: &Packed) -> Vec<Blob> {
 }
 
 impl Inner {
-    /// Frame `number` goes to the worker: requests about it may follow.
+    /// Frame `number` was sent to the worker: requests about it may follow.
     fn deliver(&mut self, number: u64) {
         self.delivered = number;
         for reader in self.readers.drain(..) {
@@ -257,7 +257,8 @@ impl Inner {
         }
     }
 
-    /// What to wait for before a request about Frame `number` may follow it; `None` when it has gone.
+    /// What to wait for before a request about Frame `number` may be sent; `None` if the Frame was
+    /// sent.
     fn before(&mut self, number: u64) -> Result<Option<oneshot::Receiver<()>>, EngineError> {
         if let Some(why) = &self.gone {
             return Err(why.clone());
@@ -296,15 +297,15 @@ impl Inner {
         }
     }
 
-    /// The next worker knows nothing of what this one was sent.
+    /// The next worker has nothing that this one was sent.
     fn forget_worker(&mut self) {
         self.frames = FrameSender::default();
         self.delivered = 0;
         self.waiting = self.last.is_some();
     }
 
-    /// The worker is gone, or could not make anything of what it got: everything is sent again, to a
-    /// new one where it is gone and may be started again.
+    /// The worker is gone or could not use what it got: everything is sent again, to a new worker
+    /// if this one is gone and may be restarted.
     fn fail(&mut self, why: String) {
         self.failures += 1;
         self.forget_worker();
@@ -318,8 +319,8 @@ impl Inner {
     }
 }
 
-/// A picture on its canvas; `None` when that cannot be drawn to, or the pixels are missing. The size of the canvas follows that
-/// of the picture, so that the last one stays until the next is there.
+/// Puts a picture on its canvas; `None` when the canvas cannot be drawn to or the pixels are
+/// missing. The canvas is resized only now, so that the last picture stays until this one is there.
 fn put(canvas: &HtmlCanvasElement, picture: PictureHandle, blobs: &mut BlobReader) -> Option<()> {
     let rgba = blobs.bytes(picture.rgba).ok()?;
     let context = canvas.get_context("2d").ok()??;
@@ -392,13 +393,14 @@ impl Engine for CpuClient {
         let (shared, newest) = (self.inner.clone(), self.inner.borrow().newest);
         Box::pin(async move {
             loop {
-                // The worker answers in order: a request before the Frame would be about an older map.
+                // The worker answers in order: a request sent before the Frame would be about an
+                // older map.
                 loop {
                     let waits = shared.borrow_mut().before(newest)?;
                     let Some(delivered) = waits else {
                         break;
                     };
-                    // When there will be no Frame, whoever waits is let go without an answer.
+                    // When there will be no Frame, waiting readers are released without an answer.
                     delivered.await.map_err(|_| no_map())?;
                 }
                 let (worker, frame) = {
@@ -412,7 +414,7 @@ impl Engine for CpuClient {
                 {
                     return Ok(values);
                 }
-                // A worker that stopped meanwhile has another after it, unless there were too many.
+                // A worker that has stopped meanwhile is replaced, unless it stopped too often.
                 if worker.gone() == gone || worker.has_given_up() {
                     return Err(no_map());
                 }

@@ -1,5 +1,5 @@
-//! Which engine draws: the graphics device where there is one, the CPU where there is none, when it
-//! is lost, and until it answers. Nothing that the reader set depends on either.
+//! Chooses the engine: the graphics device, or the CPU where there is no device, while it has not
+//! answered, and when it is lost. None of the reader's settings depend on this.
 
 use std::time::Duration;
 
@@ -17,23 +17,23 @@ use attnscope_engine::recovery::{Again, Recovery};
 use attnscope_engine::{Engine, EngineError};
 use attnscope_engine_gpu::GpuEngine;
 
-/// A browser that has not answered for so long may never do.
+/// A browser that has not answered after this long may never do.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// A device that draws no more is kept so long.
+/// A device that no longer draws is kept this long.
 const RETIREMENT: Duration = Duration::from_secs(1);
 
 /// What is known about asking for a device.
 #[derive(Default)]
 pub struct DeviceLifecycle {
-    /// Number of the newest question; answers to older ones are let go.
+    /// Number of the newest request; answers to older ones are ignored.
     attempt: u32,
     recovery: Recovery,
-    /// Since when the device draws.
+    /// Time from which on the device draws.
     since: f64,
 }
 
-/// Asks for a graphics device. The CPU draws when there is none, and while there is no answer.
+/// Requests a graphics device. The CPU draws if there is none, and until there is an answer.
 pub fn probe(state: AppState) {
     let attempt = with(|scheduler| {
         scheduler.engines.attempt += 1;
@@ -70,7 +70,7 @@ fn use_gpu(state: AppState, engine: GpuEngine) {
     engine.on_loss(at_once);
     let capabilities = engine.capabilities().clone();
     let mut drawer = ActiveEngine::Gpu(Box::new(engine));
-    // The CPU's picture stays unless there will be another.
+    // Keep the CPU's picture unless a new engine replaces it.
     if with(|scheduler| scheduler.engine.is_some()) == Some(true)
         && let Err(why) = tried(&mut drawer)
     {
@@ -102,7 +102,7 @@ fn use_cpu(state: AppState, why: EngineError) {
         swap(|| ActiveEngine::Cpu(CpuClient::new()));
     }
     let recovery = recovery();
-    // Only a device that once was there is asked for by the clock.
+    // Only a device that was there once is retried on a timer.
     if recovery != Recovery::default() {
         retry_later(state, recovery);
     }
@@ -118,10 +118,10 @@ fn recovery() -> Recovery {
     with(|scheduler| scheduler.engines.recovery).unwrap_or_default()
 }
 
-/// The device is of no more use: the CPU draws the same Scene, and the device is asked for again.
+/// The device is unusable: the CPU draws the same Scene, and the device is requested again.
 pub fn lose(state: AppState, why: EngineError) {
     if matches!(why, EngineError::NoCpu(_)) {
-        // Neither draws any more: that is said where it is seen.
+        // Neither engine draws any more; the page says so.
         with(|scheduler| scheduler.engine = None);
         state.tell(is_no_engine, vec![Problem::Engine(why.clone())]);
         state.engine.set(EngineState::Cpu(why, Again::Nobody));
@@ -138,7 +138,7 @@ pub fn lose(state: AppState, why: EngineError) {
     retry_later(state, recovery);
 }
 
-/// Asks for the device again when its time has come, unless it was asked for meanwhile.
+/// Requests the device again after a delay, unless that happened in the meantime.
 fn retry_later(state: AppState, recovery: Recovery) {
     let Some(ms) = recovery.wait() else {
         return;
@@ -154,7 +154,7 @@ fn retry_later(state: AppState, recovery: Recovery) {
     );
 }
 
-/// The reader asks for an engine again where there is none.
+/// The reader retries where no engine is left.
 pub fn retry_engine() {
     if let Some(state) = with(|scheduler| scheduler.state) {
         state.tell(is_no_engine, Vec::new());
@@ -162,7 +162,7 @@ pub fn retry_engine() {
     }
 }
 
-/// The reader asks for the device again.
+/// The reader retries the device.
 pub fn retry_gpu() {
     if let Some(state) = with(|scheduler| scheduler.state) {
         retry(state);
@@ -189,7 +189,7 @@ pub fn answered() {
     wake();
 }
 
-/// Puts another engine in the place of the one that draws.
+/// Replaces the engine that draws.
 fn swap(make: impl FnOnce() -> ActiveEngine) {
     let old = with(|scheduler| {
         let old = scheduler.engine.replace(make());
@@ -200,10 +200,10 @@ fn swap(make: impl FnOnce() -> ActiveEngine) {
         scheduler.pacing.restart(now());
         old
     });
-    // Not while the scheduler is borrowed: a device tells at once that it is gone.
+    // Not while the scheduler is borrowed: a device reports at once that it is gone.
     match old.flatten() {
-        // And not while a picture is under way: Firefox would give the page no animation frame ever
-        // after. The CPU's engine ends now: an answer of it must not be taken for the next one's.
+        // Nor while a picture is under way: Firefox would never again give the page an animation
+        // frame. The CPU engine ends now: its answer must not be taken for that of the next one.
         Some(ActiveEngine::Gpu(device)) => set_timeout(move || drop(device), RETIREMENT),
         other => drop(other),
     }

@@ -1,5 +1,5 @@
-//! When to draw: the newest change wins, at most two frames in flight, the rest of the work when
-//! the hand rests. Also measures the time from an input event to the presented frame.
+//! Decides when to draw: the newest change wins, at most two frames are in flight, other work waits
+//! until the hand rests. Also measures the time from an input event to the presented frame.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -10,18 +10,18 @@ use wasm_bindgen::JsCast;
 use crate::scheduler::REST_MS;
 use attnscope_engine::Engine;
 
-/// Pieces of work that the device may have unfinished before the next frame is drawn.
+/// Submissions that the device may have unfinished before the next frame is drawn.
 const IN_FLIGHT: u32 = 2;
-/// The same for a software adapter: it works on the cores that the page needs, so that a queue
-/// only makes the picture older.
+/// The same for a software adapter: it uses the cores that the page needs, so a queue would only
+/// delay the picture.
 const IN_FLIGHT_SOFTWARE: u32 = 1;
 /// A map that takes several submits is finished before the next one begins, unless it takes longer
-/// than this: pictures must neither starve nor be old.
+/// than this: pictures must neither starve nor be stale.
 const PATIENCE_MS: f64 = 250.0;
-/// Numbers beside the picture are read at most so often.
+/// Shortest time between two reports of the numbers beside the picture.
 const REPORT_MS: f64 = 120.0;
-/// A device that answers nothing for so many seconds of a visible page never will: no submit takes
-/// longer, and a browser gives a graphics card up sooner.
+/// A device that does not answer for this many seconds of a visible page never will: no submit
+/// takes longer, and a browser drops a graphics card sooner.
 const SILENCE: u32 = 10;
 /// A software adapter that shares its cores may compile a shader for several seconds.
 const SILENCE_SOFTWARE: u32 = 30;
@@ -32,7 +32,7 @@ thread_local! {
     static INPUT: Cell<Option<f64>> = const { Cell::new(None) };
 }
 
-/// Notes the time of every event that can change the Scene, before any handler sees it.
+/// Notes the time of every event that can change the Scene, before its handlers run.
 pub fn watch_input() {
     let note = |event: &web_sys::Event| INPUT.with(|input| input.set(Some(event.time_stamp())));
     let target = window();
@@ -53,7 +53,7 @@ pub fn watch_input() {
     }
 }
 
-/// Whether an input event has come that no frame shows yet.
+/// There is an input event that no frame shows yet.
 pub fn has_input() -> bool {
     INPUT.with(Cell::get).is_some()
 }
@@ -64,12 +64,12 @@ struct Flight {
 }
 
 /// The state of the loop.
-// Independent facts, each asked by its name; an enum of their combinations would hide them.
+// Independent flags, each read by its name; an enum of their combinations would hide them.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Default)]
 pub struct FramePacing {
     asked: bool,
-    /// Seconds since the last animation frame in which one was waited for.
+    /// Seconds since the last animation frame in which one was requested.
     starved: u32,
     dirty: bool,
     rested: bool,
@@ -91,14 +91,14 @@ pub struct FramePacing {
 }
 
 impl FramePacing {
-    /// Something is new.
+    /// Something has changed.
     pub fn changed(&mut self, now: f64) {
         self.dirty = true;
         self.rested = false;
         self.changed = now;
     }
 
-    /// Another engine draws from now on, and counts its frames anew.
+    /// Another engine draws from now on, and its frame numbers start anew.
     pub fn restart(&mut self, now: f64) {
         self.flights.clear();
         (self.newest, self.reported) = (0, 0);
@@ -108,9 +108,9 @@ impl FramePacing {
         self.changed(now);
     }
 
-    /// A second has passed on a visible page: counted and not measured, so that a machine that slept
-    /// adds one. Returns whether the device has stopped answering; any answer is progress, however
-    /// long the whole takes.
+    /// Called after each second on a visible page; counts calls instead of time, so that a machine
+    /// that slept adds one. Returns whether the device has stopped answering: any answer is
+    /// progress, however long the whole takes.
     pub fn is_silent(&mut self, engine: &impl Engine) -> bool {
         let completed = engine.completed_count();
         let silent = completed.is_some() && completed == self.completed;
@@ -124,54 +124,54 @@ impl FramePacing {
         self.silence >= limit
     }
 
-    /// Which engine draws, by its number: what an earlier one still answers is let go.
+    /// Number of the engine that draws; answers of earlier ones are ignored.
     pub fn engine(&self) -> u32 {
         self.engines
     }
 
-    /// Whether an animation frame must be asked for.
+    /// An animation frame must be requested.
     pub fn ask(&mut self) -> bool {
         !std::mem::replace(&mut self.asked, true)
     }
 
-    /// The animation frame is here.
+    /// An animation frame has come.
     pub fn frame_came(&mut self) {
         self.starved = 0;
         self.asked = false;
     }
 
-    /// What stands in for an animation frame is here.
+    /// A stand-in for an animation frame has come.
     pub fn frame_missed(&mut self) {
         self.asked = false;
     }
 
-    /// A second has passed on a visible page, counted as in [`FramePacing::is_silent`].
+    /// Called after each second on a visible page, counted as in [`FramePacing::is_silent`].
     pub fn second(&mut self) {
         self.starved += u32::from(self.asked);
     }
 
-    /// Whether the browser gives a visible page no animation frames, as Firefox does after a device is
-    /// gone while a picture of it was under way.
+    /// The browser gives a visible page no animation frames, as Firefox does after a device is lost
+    /// while its picture was under way.
     pub fn is_starved(&self) -> bool {
         self.starved >= 2
     }
 
-    /// Whether the picture is older than the Scene.
+    /// The picture is older than the Scene.
     pub fn is_dirty(&self) -> bool {
         self.dirty
     }
 
-    /// Whether the hand rests.
+    /// The hand is at rest.
     pub fn rests(&self, now: f64) -> bool {
         now - self.changed >= REST_MS
     }
 
-    /// Whether the hand rests since just now, with its picture drawn.
+    /// The hand has just come to rest, and its picture is drawn.
     pub fn comes_to_rest(&mut self, now: f64) -> bool {
         self.rests(now) && !self.dirty && !std::mem::replace(&mut self.rested, true)
     }
 
-    /// Whether the device can take another frame.
+    /// The device can take another frame.
     pub fn has_room(engine: &impl Engine) -> bool {
         let limit = if engine.capabilities().software {
             IN_FLIGHT_SOFTWARE
@@ -195,30 +195,30 @@ impl FramePacing {
         });
     }
 
-    /// Whether a map that is still being computed must make way for a newer Scene.
+    /// A map that is still being computed must make way for a newer Scene.
     pub fn gives_up(&self, now: f64) -> bool {
         self.dirty && now - self.started > PATIENCE_MS
     }
 
-    /// For how long the newest frame has been on its way.
+    /// How long the newest frame has been on its way, in ms.
     pub fn waits_for(&self, now: f64) -> f64 {
         now - self.started
     }
 
-    /// Nothing could be drawn now; what is missing wakes the loop when it comes.
+    /// Nothing could be drawn; what is missing wakes the loop when it arrives.
     pub fn skipped(&mut self) {
         self.dirty = false;
     }
 
-    /// A slice of postponed work was submitted; `more` tells whether some is left.
-    /// When the last one is, the numbers are read again: some belong to postponed work.
+    /// A slice of postponed work was submitted; `more` tells whether some is left. After the last
+    /// slice the numbers are read again, since some belong to postponed work.
     pub fn slice(&mut self, more: bool) {
         if std::mem::replace(&mut self.more, more) && !more {
             self.reported = self.newest.saturating_sub(1);
         }
     }
 
-    /// Looks which frames are finished. Returns whether the first one just was.
+    /// Checks which frames have finished. Returns whether the first one just did.
     pub fn observe(&mut self, engine: &impl Engine, now: f64) -> bool {
         let mut first = false;
         let finished = engine.finished();
@@ -233,7 +233,7 @@ impl FramePacing {
             if !std::mem::replace(&mut self.first_seen, true) {
                 first = true;
                 if let Some(performance) = window().performance() {
-                    // A measuring aid; a browser without marks loses nothing else.
+                    // For measurements only; a browser without marks loses nothing else.
                     let _ = performance.mark("attnscope:first-map");
                 }
             }
@@ -247,7 +247,7 @@ impl FramePacing {
         first
     }
 
-    /// Whether numbers should be read now; then they are under way.
+    /// Numbers should be read now; they then count as pending.
     pub fn report_due(&mut self, engine: &impl Engine, now: f64) -> bool {
         let due = !self.reporting
             && now - self.last_report >= REPORT_MS
@@ -262,12 +262,12 @@ impl FramePacing {
         due
     }
 
-    /// The numbers are here.
+    /// The numbers have arrived.
     pub fn reported(&mut self) {
         self.reporting = false;
     }
 
-    /// Whether the loop must go on.
+    /// The loop must go on.
     pub fn wants_more(&self, engine: &impl Engine) -> bool {
         self.dirty
             || self.more
@@ -276,7 +276,7 @@ impl FramePacing {
             || self.reported < self.newest
     }
 
-    /// Whether everything is drawn and told.
+    /// Everything is drawn and reported.
     pub fn at_rest(&self) -> bool {
         !self.dirty
             && !self.more
@@ -290,7 +290,7 @@ impl FramePacing {
         self.drawn
     }
 
-    /// Times from input event to presented frame since the last call, in ms.
+    /// Latencies from input event to presented frame since the last call, in ms.
     pub fn take_latencies(&mut self) -> Vec<f64> {
         self.latencies.drain(..).collect()
     }

@@ -39,21 +39,21 @@ pub use self::cell_numbers::summary_key;
 pub use self::device_lifecycle::retry_gpu;
 
 thread_local! {
-    /// One page, one scheduler: every embed is a WebAssembly instance of its own.
+    /// One scheduler per page: every embed is a WebAssembly instance of its own.
     static SCHEDULER: RefCell<Option<Scheduler>> = const { RefCell::new(None) };
-    /// Whether a device has told something that is not looked at yet.
-    static TOLD: Cell<bool> = const { Cell::new(false) };
+    /// A device callback is pending.
+    static CALLBACK_PENDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From one turn to the next where there are no animation frames.
+/// Interval of the loop where the browser gives no animation frames.
 const FRAME: Duration = Duration::from_millis(16);
-/// While the device works it is looked at so often: animation frames are too far apart for a
-/// browser that tells about finished work only when it is looked at (Firefox).
-const LOOK_MS: u64 = 4;
-/// After so long without a change the hand rests: strip, facts and reports follow.
+/// Poll interval while the device works. Animation frames are too far apart for Firefox, which
+/// reports finished work only when polled.
+const POLL_MS: u64 = 4;
+/// After this pause the hand counts as at rest: strip, facts and reports follow.
 const REST_MS: f64 = 150.0;
 
-/// All that lives beside the components.
+/// State of the scheduler, which lives beside the components.
 struct Scheduler {
     state: AppState,
     engine: Option<ActiveEngine>,
@@ -63,8 +63,8 @@ struct Scheduler {
     assembler: Assembler,
     numbers: NumberRequests,
     pacing: FramePacing,
-    /// Whether the device is being looked at.
-    looks: bool,
+    /// Polling is under way.
+    polling: bool,
 }
 
 /// Starts engine, loader and loop for a page that has just been opened.
@@ -84,7 +84,7 @@ pub fn start(state: AppState) {
             assembler: Assembler::new(compute.clone(), biases.clone()),
             numbers: NumberRequests::new(state, compute, biases),
             pacing: FramePacing::default(),
-            looks: false,
+            polling: false,
         });
     });
     frame_pacing::watch_input();
@@ -97,12 +97,12 @@ pub fn start(state: AppState) {
     });
     let again = loader.clone();
     Effect::new(move || {
-        // Read, not only tracked: a memo that nobody reads never runs.
+        // Read it, not only track it: a memo that nobody reads never runs.
         let _ = source.get();
         loader.load(&state.scene.get_untracked());
     });
     Effect::new(move || {
-        // A layer that could not be had is asked for again when the reader goes on.
+        // Retries a layer that failed to load when the reader goes on.
         let scene = state.scene.get();
         let failed = |layer: &LayerState| matches!(layer, LayerState::Failed { .. });
         if state.layer.with_untracked(failed) {
@@ -117,7 +117,7 @@ pub fn start(state: AppState) {
         state.strip.track();
         changed();
         if frame_pacing::has_input() {
-            // The device works while the page brings its texts up to date.
+            // Draw first: the device works while the page updates its texts.
             turn();
         }
     });
@@ -139,7 +139,7 @@ fn now() -> f64 {
     window().performance().map_or(0.0, |p| p.now())
 }
 
-/// Asks for an animation frame, unless one is coming.
+/// Requests an animation frame, unless one is pending.
 fn wake() {
     match with(|scheduler| (scheduler.pacing.ask(), scheduler.pacing.is_starved())) {
         Some((true, false)) => request_animation_frame(tick),
@@ -148,37 +148,37 @@ fn wake() {
     }
 }
 
-/// A turn now, and not with the next animation frame: Firefox gives no more of them once a device is
-/// gone while a picture of it was under way.
+/// Runs a turn without an animation frame: Firefox gives no more of them once a device is lost
+/// while its picture was under way.
 fn at_once() {
-    // Not now: whoever tells that the device is gone may be in the middle of something. And once for
-    // all that is told until then: a device can have many errors at a time.
-    if !TOLD.replace(true) {
+    // Deferred, because the caller may be in the middle of something, and coalesced, because a
+    // device can report many errors at a time.
+    if !CALLBACK_PENDING.replace(true) {
         let act = || {
-            TOLD.set(false);
+            CALLBACK_PENDING.set(false);
             stand_in();
         };
         set_timeout(act, Duration::ZERO);
     }
 }
 
-/// Looks at the device until it has finished.
-fn look() {
+/// Polls the device until it has finished.
+fn poll() {
     let works = with(|scheduler| {
         let works = scheduler.engine.as_ref().is_some_and(|engine| {
             engine.finished();
             engine.in_flight() > 0
         });
-        scheduler.looks = works;
+        scheduler.polling = works;
         works
     });
     if works == Some(true) {
-        set_timeout(look, Duration::from_millis(LOOK_MS));
+        set_timeout(poll, Duration::from_millis(POLL_MS));
     }
 }
 
-/// A device that is lost while nothing is drawn must be noticed all the same, and one that no longer
-/// answers never tells. A hidden page may be given no time, so its seconds do not count.
+/// Runs every second: notices a device that is lost while nothing is drawn, or that no longer
+/// answers. A hidden page may be given no time, so its seconds do not count.
 fn second() {
     wake();
     let silent = |scheduler: &mut Scheduler| {
@@ -203,19 +203,19 @@ fn second() {
     }
 }
 
-/// One animation frame.
+/// An animation frame.
 fn tick() {
     with(|scheduler| scheduler.pacing.frame_came());
     turn();
 }
 
-/// What stands in for an animation frame.
+/// Stands in for an animation frame.
 fn stand_in() {
     with(|scheduler| scheduler.pacing.frame_missed());
     turn();
 }
 
-/// One turn of the loop: what is finished is noted, what is new is drawn if there is room for it.
+/// One turn of the loop: notes what has finished, and draws what is new if there is room for it.
 fn turn() {
     let outcome = with(|scheduler| {
         let outcome = scheduler.tick(now());
@@ -223,8 +223,8 @@ fn turn() {
             .engine
             .as_ref()
             .is_some_and(|engine| engine.capabilities().needs_polling && engine.in_flight() > 0);
-        if works && !std::mem::replace(&mut scheduler.looks, true) {
-            set_timeout(look, Duration::from_millis(LOOK_MS));
+        if works && !std::mem::replace(&mut scheduler.polling, true) {
+            set_timeout(poll, Duration::from_millis(POLL_MS));
         }
         (scheduler.state, outcome)
     });
@@ -235,5 +235,5 @@ fn turn() {
     }
 }
 
-/// A shared cell for what arrives later.
+/// A shared cell for a value that arrives later.
 type Later<T> = Rc<RefCell<T>>;

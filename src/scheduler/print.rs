@@ -1,22 +1,21 @@
-//! Print: what a sheet of paper needs that the screen does not.
+//! Print: what paper needs and the screen does not.
 
 use leptos::prelude::window;
 use wasm_bindgen::prelude::*;
 
 use crate::scheduler;
 
-/// The smaller edge that the style sheet gives the map on paper, in CSS pixels. Nobody can measure
-/// there: what is printed is laid out after the page's last word.
+/// The smaller edge that the style sheet gives the map on paper, in CSS pixels. It cannot be
+/// measured: the browser lays the sheet out after the last event that the page hears.
 pub const EDGE: f64 = 420.0;
 
-/// From now on what the map's canvas shows is copied before the page is printed: a canvas of the
-/// graphics device is blank on paper.
+/// Copies what the map's canvas shows before each print: a GPU canvas is blank on paper.
 pub fn copy_map() {
     hear("beforeprint", scheduler::copy_map);
     hear("afterprint", scheduler::drop_copy);
 }
 
-/// Whether the page is being printed. Then its media queries tell of the sheet.
+/// The page is being printed. Its media queries then describe the sheet.
 pub fn is_under_way() -> bool {
     let list = window().match_media("print").ok().flatten();
     list.is_some_and(|list| list.matches())

@@ -1,4 +1,4 @@
-//! One turn of the loop: what is finished is noted, what is new is drawn, what rests follows.
+//! One turn of the loop: notes what has finished, draws what is new, and does postponed work.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -10,7 +10,7 @@ use crate::state::problem::Problem;
 use attnscope_engine::{Engine, EngineError};
 use attnscope_scene::Scene;
 
-/// Small maps that follow the large one sooner need no mark.
+/// Small maps that lag behind the large one by less than this are not marked.
 const LATE_MS: f64 = 600.0;
 
 impl Scheduler {
@@ -111,7 +111,7 @@ impl Scheduler {
         Ok(self.pacing.wants_more(engine) || self.numbers.waits())
     }
 
-    /// Where there is no picture, no cell looks masked.
+    /// Without a picture, no cell looks masked.
     pub(super) fn tell_drawn(&mut self) {
         let Some(engine) = &self.engine else {
             return;
@@ -122,7 +122,7 @@ impl Scheduler {
         }
     }
 
-    /// Marks what is coarse, and small maps that have been old for so long that it can be seen.
+    /// Marks a coarse map, and small maps that have been old long enough to notice.
     fn tell_unfinished(&self, now: f64) {
         let Some(engine) = &self.engine else {
             return;
@@ -138,7 +138,7 @@ impl Scheduler {
         }
     }
 
-    /// A map without room gets a sentence, and loses it when there is room again.
+    /// Shows a sentence while the map has no room.
     fn tell_room(&self) {
         let is_it = |problem: &Problem| *problem == Problem::Engine(EngineError::EmptyCanvas);
         let problems = self.state.problems;

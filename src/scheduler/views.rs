@@ -1,4 +1,4 @@
-//! What of a Scene is on screen, as the engine's views.
+//! The parts of a Scene that are on screen, as the engine's views.
 
 use crate::components::legend;
 use crate::layout::strip::{GAP, StripGrid};
@@ -7,7 +7,7 @@ use attnscope_engine::{ColorTable, Colors, MapView, Pool, StripView};
 use attnscope_scene::resolve::Sizes;
 use attnscope_scene::{ColorScale, Scene};
 
-/// The large map of the chosen head; nothing without a canvas.
+/// The large map of the chosen head; `None` without a canvas.
 pub fn map_view(scene: &Scene, sizes: Sizes, head: usize, canvases: &Canvases) -> Option<MapView> {
     let (width, height) = canvases.size(CanvasSlot::Map)?;
     let rect = scene.rect(sizes.seq_len);
@@ -22,7 +22,7 @@ pub fn map_view(scene: &Scene, sizes: Sizes, head: usize, canvases: &Canvases) -
     })
 }
 
-/// The small maps, at the pixels that they have; nothing without a canvas.
+/// The small maps, at the size of their canvas; `None` without one.
 pub fn strip_view(
     scene: &Scene,
     sizes: Sizes,
@@ -48,7 +48,7 @@ pub fn strip_view(
     })
 }
 
-/// What the legend says of them.
+/// Colours of the large map, as the legend shows them.
 fn map_colors(scene: &Scene, seq_len: usize, canvases: &Canvases) -> Colors {
     Colors {
         range: legend::range(scene),
@@ -57,7 +57,7 @@ fn map_colors(scene: &Scene, seq_len: usize, canvases: &Canvases) -> Colors {
     }
 }
 
-/// Linear colours over the ground of the page, on the range of their picture.
+/// Linear colours on the page's background, over the range of their picture.
 pub fn colors(table: ColorTable, canvases: &Canvases) -> Colors {
     Colors {
         table,

@@ -1,4 +1,4 @@
-//! The address bar holds the Scene: every link is complete, going back is undo.
+//! The address bar holds the Scene: every link is complete, and going back is undo.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,13 +12,13 @@ use attnscope_scene::Scene;
 use attnscope_scene::permalink::VERSION;
 use attnscope_scene::warning::{Reason, Warning};
 
-/// The address follows after so long a pause: each write costs the browser more than a picture,
-/// and what was passed through on the way is no undo step.
+/// Pause before the address follows: each write costs the browser more than a picture, and
+/// intermediate values are no undo steps.
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// The Scene of the address, and what was wrong with it.
 pub fn read() -> (Scene, Vec<Problem>) {
-    // In a sandboxed frame the location can be read; where it cannot, the default Scene is right.
+    // A sandboxed frame can read its location; where that fails, the default Scene is right.
     let hash = window().location().hash().unwrap_or_default();
     parse(&hash)
 }
@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> (Scene, Vec<Problem>) {
     let parsed = Scene::from_fragment(text);
     let mut problems = Vec::new();
     if parsed.version > VERSION {
-        // As it stands in the link, where it may be longer than any number of ours.
+        // As written in the link: it may exceed any of our number types.
         let newer = |w: &&Warning| w.reason == Reason::NewerVersion;
         let said = parsed.warnings.iter().find(newer);
         let version = said.map_or_else(|| parsed.version.to_string(), |w| w.value.clone());
@@ -49,7 +49,7 @@ pub fn parse(text: &str) -> (Scene, Vec<Problem>) {
     (parsed.scene, problems)
 }
 
-/// Says what was wrong with the newest link, in place of what was wrong with the one before.
+/// Reports what is wrong with the newest link; replaces the report on the previous one.
 pub fn tell(state: AppState, problems: Vec<Problem>) {
     let of_a_link = |problem: &Problem| {
         matches!(
@@ -58,11 +58,11 @@ pub fn tell(state: AppState, problems: Vec<Problem>) {
         )
     };
     state.tell(of_a_link, problems);
-    // What the layer limits of this one is said even if the one before said the same.
+    // Limits of this link's layer are reported even if the previous link had the same.
     state.limited.set(Vec::new());
 }
 
-/// What the address was made from and what it says.
+/// The address as last written.
 #[derive(Clone, PartialEq)]
 struct Written {
     /// The Scene as it was asked for.
@@ -71,7 +71,7 @@ struct Written {
     link: String,
 }
 
-/// Keeps address and Scene the same, in both directions.
+/// Keeps address and Scene in step, in both directions.
 pub fn follow(state: AppState) {
     let as_read = |fragment: String| Written {
         asked: fragment.clone(),
@@ -87,7 +87,8 @@ pub fn follow(state: AppState) {
         };
         let before = of_page.replace(now.clone());
         if before.link != now.link {
-            // What the layer limits is no step of the reader's: going back would lead to it again.
+            // A limit of the layer is not a step of the reader's: going back would lead to it
+            // again.
             write(&now.link, !state.embedded && before.asked != now.asked);
         }
     });
@@ -102,7 +103,7 @@ pub fn follow(state: AppState) {
             }
             let (write, held) = (write.clone(), held.clone());
             let act = move || {
-                // A drag is one step, however long the hand stops on its way.
+                // A drag is one step, however long the hand pauses.
                 if !held.get() {
                     write();
                 }
@@ -112,7 +113,8 @@ pub fn follow(state: AppState) {
     };
     let pressed = held.clone();
     let down = window_event_listener(leptos::ev::pointerdown, move |ev| {
-        // Of everything else the end may never be heard: a list that opens takes it.
+        // Only sliders: for other controls the end of a press may never be heard, since an open
+        // list swallows it.
         let slider = event_target::<web_sys::Element>(&ev).matches("input[type='range']");
         pressed.set(slider.unwrap_or(false));
     });
@@ -129,14 +131,15 @@ pub fn follow(state: AppState) {
     on_cleanup(move || up.remove());
     let cancelled = window_event_listener(leptos::ev::pointercancel, move |_| let_go());
     on_cleanup(move || cancelled.remove());
-    // A key takes over from a drag whose end was not heard.
+    // A key ends a drag whose end was not heard.
     let key = window_event_listener(leptos::ev::keydown, move |_| release());
     on_cleanup(move || key.remove());
-    // A layer that has come may limit the Scene; one that is coming says how far it is all the time.
+    // A loaded layer may limit the Scene. A memo, because a loading layer reports progress all the
+    // time.
     let sizes = Memo::new(move |_| state.sizes());
     Effect::new(move || {
         state.scene.track();
-        // Read, not only tracked: a memo that nobody reads never runs.
+        // Read it, not only track it: a memo that nobody reads never runs.
         let _ = sizes.get();
         write_soon();
     });
@@ -158,7 +161,7 @@ pub fn follow(state: AppState) {
 
 fn write(fragment: &str, step: bool) {
     let address = format!("#{fragment}");
-    // Both throw in some sandboxed frames, where the link in the share menu remains.
+    // Both throw in some sandboxed frames; the link in the share menu still works there.
     let _ = window().history().and_then(|history| {
         let state = wasm_bindgen::JsValue::NULL;
         if step {

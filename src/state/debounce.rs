@@ -1,5 +1,5 @@
-//! Texts that follow the hand less often than the picture: sentences once it is at rest, numbers a few
-//! times a second.
+//! Texts that follow the hand more slowly than the picture: sentences once it is at rest, numbers a
+//! few times a second.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,14 +9,14 @@ use leptos::prelude::*;
 
 use crate::components::rich_text::rich;
 
-/// How long a sentence must have stayed the same.
+/// How long a sentence must stay the same before it is shown.
 const REST: Duration = Duration::from_millis(500);
 
-/// Nobody reads numbers that change more often, in ms.
+/// Shortest time between two changes of a number, in ms: nobody reads faster.
 const PACE: f64 = 100.0;
 
-/// `value` at most ten times a second, and as it is in the end: every change of a text makes the
-/// browser lay out and paint, which a picture on its canvas need not wait for.
+/// `value`, updated at most ten times a second, always ending at the newest: every change of a text
+/// makes the browser lay out and paint, and the picture on its canvas must not wait for that.
 pub fn paced(value: Memo<u32>) -> Memo<u32> {
     let now = || window().performance().map_or(0.0, |clock| clock.now());
     let told = RwSignal::new(value.get_untracked());
@@ -29,7 +29,7 @@ pub fn paced(value: Memo<u32>) -> Memo<u32> {
             next.set(now() + PACE);
             told.set(newest.get());
         } else if wait <= PACE {
-            // One timer: until it has told, the next time stays out of reach.
+            // One timer at a time: until it fires, `next` is out of reach.
             next.set(f64::MAX);
             let (newest, next) = (newest.clone(), next.clone());
             set_timeout(
@@ -44,11 +44,11 @@ pub fn paced(value: Memo<u32>) -> Memo<u32> {
     Memo::new(move |_| told.get())
 }
 
-/// The sentence of a panel, polite and debounced: whoever listens hears where a drag ended and not
-/// each of its steps. It keeps its room.
+/// The sentence of a panel, in a polite live region and debounced: screen readers announce where a
+/// drag ended and not each of its steps. It keeps its room.
 #[component]
 pub fn Quiet(
-    /// What there is to say now; empty while nothing is.
+    /// The current sentence; empty while there is none.
     text: Memo<String>,
 ) -> impl IntoView {
     let said = RwSignal::new(text.get_untracked());
@@ -59,7 +59,7 @@ pub fn Quiet(
         newest.set(mine);
         set_timeout(
             move || {
-                // The panel may be closed by now: then nobody listens.
+                // The panel may be closed by now.
                 if newest.get() == mine {
                     let _ = said.try_set(now);
                 }

@@ -1,4 +1,4 @@
-//! What the components read again and again, derived once from [`AppState`].
+//! Values that components read often, derived once from [`AppState`].
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use attnscope_text::Text;
 pub struct ShownSizes {
     /// L.
     pub seq_len: u32,
-    /// H of the whole layer, even while only one head of it is there.
+    /// H of the whole layer, even while only one of its heads has loaded.
     pub heads: u32,
     /// d_h.
     pub head_dim: u32,
@@ -27,7 +27,7 @@ impl ShownSizes {
         self.heads * self.head_dim
     }
 
-    /// What a source will have once it is there, so that the page can be laid out before.
+    /// The sizes that a source will have once loaded, so that the page can be laid out in advance.
     pub fn expected(source: &Source) -> Self {
         match *source {
             Source::MiniLm { text, .. } => Self {
@@ -48,7 +48,7 @@ impl ShownSizes {
     }
 }
 
-/// A derived value that stays while views that read it come and go.
+/// A derived value that outlives the views that read it.
 pub type Lasting<T> = LongLived<Memo<T>>;
 
 /// Derives a value for views that come and go.
@@ -72,20 +72,20 @@ pub struct Derived {
     pub tokens: Lasting<Arc<[String]>>,
     /// Visible rectangle of the map.
     pub rect: Lasting<Rect>,
-    /// Whether that is a part of it.
+    /// It is only a part of the map.
     pub zoomed: Lasting<bool>,
-    /// Cell that the page talks about: the hovered one, else the locked one.
+    /// The hovered cell, else the locked one.
     pub cell: Lasting<Option<(u32, u32)>>,
-    /// Cell that the panel explains: that one, else the one that the sentence is about.
+    /// The cell that the panel explains: `cell`, else the one that the sentence is about.
     pub explained: Lasting<Option<(u32, u32)>>,
-    /// Head on screen: the chosen one, or the last that the layer has.
+    /// Head on screen: the chosen one, or the layer's last.
     pub head: Lasting<u32>,
-    /// Whether the page is one column (phone).
+    /// The page is one column (phone).
     pub narrow: State<bool>,
 }
 
 impl Derived {
-    /// Derives from the state and the browser's own preferences.
+    /// Derives them from the state and the browser's preferences.
     pub fn new(app: AppState, preferences: Preferences) -> Self {
         let lang = part(app, |s| s.lang);
         let theme = part(app, |s| s.theme);
@@ -167,18 +167,18 @@ impl Derived {
     }
 }
 
-/// What the browser asks for where the Scene leaves it open.
+/// The browser's preferences, for what the Scene leaves open.
 #[derive(Clone, Copy)]
 pub struct Preferences {
     /// `?lang=`, else the browser's language.
     pub lang: Lang,
-    /// Whether the system is dark.
+    /// The system theme is dark.
     pub dark: State<bool>,
-    /// Whether the window is narrower than two columns.
+    /// The window is too narrow for two columns.
     pub narrow: State<bool>,
 }
 
-/// A part of the Scene that changes only when it does.
+/// A part of the Scene, notified only when it changes.
 pub fn part<T>(app: AppState, of: impl Fn(&Scene) -> T + Send + Sync + 'static) -> Memo<T>
 where
     T: PartialEq + Send + Sync + 'static,
@@ -186,7 +186,7 @@ where
     Memo::new(move |_| of(&app.scene.read()))
 }
 
-/// A text in the language on screen: markup as the content of an element, words as an attribute.
+/// A text in the language on screen: markup as an element's content, words as an attribute.
 pub fn t(text: Text) -> RichText {
     let lang = Derived::get().lang;
     rich(move || text.pick(lang.get()))

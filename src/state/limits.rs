@@ -1,5 +1,5 @@
-//! What the layer on screen has less of than was asked for is said once, like what does not fit in a
-//! link.
+//! Reports once what a Scene asks for and the layer on screen does not have, like values that do
+//! not fit in a link.
 
 use leptos::prelude::*;
 
@@ -7,8 +7,8 @@ use crate::state::AppState;
 use crate::state::problem::Problem;
 use attnscope_scene::warning::Warning;
 
-/// Says what is limited whenever that changes. While a layer is on its way nothing is known of it,
-/// and what was said stays.
+/// Reports the limits whenever they change. While a layer is loading they are unknown, and the last
+/// report stays.
 pub fn tell(app: AppState) {
     let limited = Memo::new(move |_| {
         let sizes = app.sizes()?;

@@ -1,5 +1,5 @@
-//! Brings the layer of `scene.source`: fetches what is missing with progress, can be cancelled,
-//! keeps what it has. The newest source wins.
+//! Loads the layer of `scene.source`: fetches missing files with progress, can be cancelled, and
+//! caches what it has. The newest source wins.
 
 mod fetch;
 
@@ -25,7 +25,7 @@ use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 use attnscope_worker::compute_worker::synthetic_layer;
 use attnscope_worker::{Blob, CHUNK, Latest};
 
-/// A file that was fetched: name and bytes.
+/// A fetched file: name and bytes.
 type File = (String, Rc<Blob>);
 
 /// One loader per page.
@@ -34,15 +34,15 @@ pub struct Loader {
     state: AppState,
     compute: ComputeClient,
     files: Rc<RefCell<Vec<File>>>,
-    /// Files that came and were not what they should be.
+    /// Files that arrived damaged.
     distrusted: Rc<RefCell<Vec<String>>>,
-    /// Loads by their number; the last one that ended well is what cancelling goes back to.
+    /// Loads by number; cancelling goes back to the last successful one.
     loads: Rc<RefCell<Latest<u32, (Source, bool)>>>,
     abort: Rc<RefCell<Option<AbortController>>>,
 }
 
 impl Loader {
-    /// A loader that writes to `state` and lets `compute` know of every layer.
+    /// A loader that writes to `state` and sends every layer to `compute`.
     pub fn new(state: AppState, compute: ComputeClient) -> Self {
         Self {
             state,
@@ -54,7 +54,7 @@ impl Loader {
         }
     }
 
-    /// Loads the layer of `scene`; a load under way is given up.
+    /// Loads the layer of `scene` and cancels a load under way.
     pub fn load(&self, scene: &Scene) {
         let run = self.stop();
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
@@ -84,7 +84,7 @@ impl Loader {
         });
     }
 
-    /// Gives up the load under way and goes back to the source that is on screen.
+    /// Cancels the load under way and goes back to the source on screen.
     pub fn cancel(&self) {
         self.stop();
         let settled = self.loads.borrow().last().cloned();
@@ -96,7 +96,7 @@ impl Loader {
         }
     }
 
-    /// Asks once more for a layer that could not be had.
+    /// Retries a layer that failed to load.
     pub fn retry(&self) {
         let failed = |layer: &LayerState| matches!(layer, LayerState::Failed { .. });
         if self.state.layer.with_untracked(failed) {
@@ -105,19 +105,20 @@ impl Loader {
         }
     }
 
-    /// The last picture stays; what was said about it is of another Scene.
+    /// Reports a failed load. The last picture stays; its facts, which belong to another Scene, are
+    /// cleared.
     fn give_up(&self, problem: Problem) {
         let previous = self.state.layer.with_untracked(|l| l.shown().cloned());
         self.state.layer.set(LayerState::Failed { previous });
         self.state.summary.set(None);
         if problem.is_of_compute_worker() {
-            // It may have been said already.
+            // It may have been reported already.
             self.state.tell(Problem::is_of_compute_worker, Vec::new());
         }
         self.state.tell(Problem::is_of_file, vec![problem]);
     }
 
-    /// Gives up the load under way. Returns the number of the next.
+    /// Cancels the load under way. Returns the number of the next.
     fn stop(&self) -> u32 {
         let mut loads = self.loads.borrow_mut();
         let run = loads.wanted().map_or(0, |run| run.wrapping_add(1));
@@ -138,14 +139,14 @@ impl Loader {
             return Err(broken("", "not a shipped source"));
         };
         let head = scene.head(minilm::HEADS);
-        // A position bias is made for all heads at once, 1/√d knows all of them, and X split into
-        // heads needs their number: a preview of one head would differ.
+        // A position bias is made for all heads at once, and 1/√d and X split into heads depend on
+        // their number: a preview of one head would differ.
         let may_preview = scene.mechanism != Mechanism::Cjar
             && scene.projected
             && scene.scale != Scale::ModelDim
             && self.state.layer.with_untracked(|l| l.shown().is_none());
         if may_preview && (text, layer, head) == minilm::FIRST {
-            // Missing or damaged, it costs the head start and nothing else.
+            // If it is missing or damaged, only the head start is lost.
             if let Ok((_, named)) = self.fetch(minilm::FIRST_FILE, None, minilm::first).await {
                 self.preview(loaded(named, &scene.source), run);
             }
@@ -170,13 +171,13 @@ impl Loader {
         };
         let (compute, blobs) = (self.compute.clone(), vec![x_bytes, qk_bytes, vo_bytes]);
         spawn_local(async move {
-            // Requests about the layer come later and in order; a failure shows there.
+            // Later requests about the layer arrive in order; a failure shows there.
             let _ = compute.ask_later(&request, blobs).await;
         });
         Ok(loaded)
     }
 
-    /// Shows one head while the rest of its layer is on its way.
+    /// Shows one head while the rest of its layer is loading.
     fn preview(&self, shown: LoadedLayer, run: u32) {
         if self.is_newest(run) {
             self.state.layer.update(|state| {

@@ -14,11 +14,11 @@ use reactive_graph::owner::on_cleanup;
 use reactive_graph::signal::RwSignal;
 use reactive_graph::traits::{DefinedAt, IsDisposed, Notify, ReadUntracked, Track, Write};
 
-/// A signal or memo whose readers unsubscribe when they are disposed. Use it for all that is read by
-/// views that come and go while it stays: it reads and writes like what it wraps.
+/// A signal or memo whose readers unsubscribe when they are disposed. Use it for state that
+/// outlives the views that read it: it reads and writes like what it wraps.
 ///
 /// The reader and the current owner must end together, as they do in effects, memos and closures of
-/// a view. Don't read one directly in the body of a `For` child: that reads for the whole list.
+/// a view. Do not read one directly in the body of a `For` child: that subscribes the whole list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LongLived<S>(S);
 
@@ -31,7 +31,7 @@ impl<S> LongLived<S> {
 
 /// What a [`LongLived`] can wrap.
 pub trait Subscribable: Track {
-    /// The node that keeps the list of readers.
+    /// The node that holds the list of readers.
     fn source(&self) -> AnySource;
 }
 
@@ -56,8 +56,8 @@ impl<S: Subscribable> Track for LongLived<S> {
     }
 }
 
-/// Also removes a reader that was dropped before its owner: the list compares addresses, and the entry
-/// keeps the address from being used again.
+/// Also removes a reader that was dropped before its owner: the list compares addresses, and the
+/// entry keeps an address from being reused.
 fn unsubscribe_with_owner(source: AnySource, reader: AnySubscriber) {
     on_cleanup(move || source.remove_subscriber(&reader));
 }

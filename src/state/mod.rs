@@ -1,5 +1,5 @@
-//! What the page knows, in one context. Components derive from it; only the scheduler, the loader
-//! and event handlers write to it.
+//! Everything the page knows, in one context. Components derive from it; only the scheduler, the
+//! loader and event handlers write to it.
 pub mod address;
 pub mod debounce;
 pub mod derived;
@@ -26,7 +26,7 @@ use attnscope_scene::warning::Warning;
 use attnscope_scene::{Quantity, Scene, Source};
 use attnscope_text::sentence::Spoken;
 
-/// A part of the state: it stays while views that read it come and go.
+/// A part of the state; it outlives the views that read it.
 pub type State<T> = LongLived<RwSignal<T>>;
 
 /// Makes one.
@@ -45,30 +45,30 @@ pub struct AppState {
     pub engine: State<EngineState>,
     /// Numbers of the newest finished frame.
     pub report: State<FrameReport>,
-    /// While the large map is coarse: how much of it is there, of how much.
+    /// Finished and total parts of the large map while it is coarse.
     pub coarse: State<Option<(u32, u32)>>,
-    /// Small maps on screen have been those of an older Frame for a while.
+    /// The small maps have belonged to an older Frame for a while.
     pub strip_late: State<bool>,
-    /// Whether there is a picture on the canvas of the map, and on that of the strip.
+    /// Whether the map's canvas and the strip's canvas have a picture.
     pub drawn: State<(bool, bool)>,
-    /// Facts of the chosen head for the Scene they were computed from; `None` until the first.
+    /// Facts of the chosen head, with the Scene they were computed from; `None` before the first.
     pub summary: State<Option<(Scene, Arc<Summary>)>>,
-    /// Worked numbers of the cell that is explained.
+    /// Worked numbers of the explained cell.
     pub cell: State<Option<CellNumbers>>,
     /// The cell that the sentence is about: explained while none is hovered or locked.
     pub spoken: State<Option<Spoken>>,
     /// Hovered cell (query, key), if the pointer or the cell cursor is on the map.
     pub hover: State<Option<(u32, u32)>>,
-    /// Singular values of W_O, falling; empty until known.
+    /// Singular values of W_O, in falling order; empty until known.
     pub sigma: State<Arc<[f32]>>,
     /// Sentences about what went wrong, newest last; each can be dismissed.
     pub problems: State<Vec<Problem>>,
-    /// What the layer limits, as it was said last: said once, whatever else changes.
+    /// What the layer limits, as last reported: each limit is reported once, whatever else changes.
     pub limited: State<Vec<(Warning, String)>>,
-    /// Set whenever the hand has come to rest, always to the same: the news is what counts, and
-    /// numbers that take longer may be read anew.
+    /// Trigger; the value is unused. Set when the hand has come to rest, and when numbers that take
+    /// longer have arrived.
     pub rested: State<bool>,
-    /// How the strip of heads lies on its canvas; set by the strip, read by the scheduler.
+    /// Layout of the strip of heads on its canvas; set by the strip, read by the scheduler.
     pub strip: State<StripGrid>,
     /// Embedded page: only the map and chosen controls.
     pub embedded: bool,
@@ -98,13 +98,13 @@ impl AppState {
         }
     }
 
-    /// The state that [`App`](crate::app::App) provided. Calling it outside of the page is a
-    /// bug and panics.
+    /// The state that [`App`](crate::app::App) provided. Panics outside of the page, which is a
+    /// bug.
     pub fn get() -> Self {
         expect_context()
     }
 
-    /// Changes the Scene; the only way in which controls do.
+    /// Changes the Scene. Controls change it in no other way.
     pub fn change(&self, edit: impl FnOnce(&mut Scene)) {
         let mut edit = Some(edit);
         self.change_scene(&mut |scene| {
@@ -118,7 +118,7 @@ impl AppState {
         self.scene.update(edit);
     }
 
-    /// Sizes of the layer of the present source, once all of it is there.
+    /// Sizes of the layer of the present source, once it has loaded completely.
     pub fn sizes(&self) -> Option<Sizes> {
         let loaded = self.layer.read();
         let LayerState::Ready(loaded) = &*loaded else {
@@ -129,7 +129,7 @@ impl AppState {
         (whole && present).then(|| Sizes::from(&*loaded.layer))
     }
 
-    /// The Scene as it is shown, for links: with what its layer has of it. What was asked for stays
+    /// The Scene as shown, for links: limited to what its layer has. The Scene as asked for stays
     /// in [`AppState::scene`], so that another layer can show it.
     pub fn shown(&self) -> Scene {
         match self.sizes() {
@@ -138,7 +138,7 @@ impl AppState {
         }
     }
 
-    /// Takes back the problems that are over and says what is one now.
+    /// Removes the problems that `over` selects and adds `now`.
     pub fn tell(&self, over: fn(&Problem) -> bool, now: Vec<Problem>) {
         self.problems.update(|all| {
             all.retain(|problem| !over(problem));
@@ -150,21 +150,21 @@ impl AppState {
 /// The layer of the present source.
 #[derive(Clone, Debug, Default)]
 pub enum LayerState {
-    /// Nothing asked for yet.
+    /// Nothing was requested yet.
     #[default]
     Idle,
-    /// Being fetched: bytes so far, bytes in all if known. The last layer stays on screen.
+    /// Loading. The last layer stays on screen.
     Loading {
         /// Bytes so far.
         done: u64,
-        /// Bytes in all, if the server says so.
+        /// Total bytes, if the server says so.
         total: Option<u64>,
         /// What stays on screen meanwhile.
         previous: Option<LoadedLayer>,
     },
-    /// There.
+    /// Loaded.
     Ready(LoadedLayer),
-    /// Not to be had; a [`Problem`] says why. The last layer stays on screen.
+    /// Failed to load; a [`Problem`] says why. The last layer stays on screen.
     Failed {
         /// What stays on screen.
         previous: Option<LoadedLayer>,
@@ -172,7 +172,7 @@ pub enum LayerState {
 }
 
 impl LayerState {
-    /// The layer on screen, whatever is going on.
+    /// The layer on screen, in any state.
     pub fn shown(&self) -> Option<&LoadedLayer> {
         match self {
             Self::Idle => None,
@@ -182,18 +182,18 @@ impl LayerState {
     }
 }
 
-/// A layer and its words.
+/// A layer with its tokens.
 #[derive(Clone, Debug)]
 pub struct LoadedLayer {
     /// Tensors.
     pub layer: Arc<Layer>,
     /// One label per token.
     pub tokens: Arc<[String]>,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
 }
 
-/// Which engine draws. From the first answer on there always is one.
+/// Which engine draws. After the first answer there always is one.
 #[derive(Clone, Debug, Default)]
 pub enum EngineState {
     /// Asking for an adapter and a device.
@@ -201,16 +201,16 @@ pub enum EngineState {
     Probing,
     /// The graphics device draws.
     Gpu(Capabilities),
-    /// It is lost, and the CPU's first picture is on its way.
+    /// The device is lost, and the CPU's first picture is on its way.
     Lost(EngineError, Again),
-    /// The CPU draws while the device is asked for again.
+    /// The CPU draws while the device is requested again.
     Recovering(EngineError),
-    /// The CPU draws: why, and who asks for the device again.
+    /// The CPU draws: why, and who requests the device again.
     Cpu(EngineError, Again),
 }
 
 impl EngineState {
-    /// The word for host pages and style sheets.
+    /// Name of the state, for host pages and style sheets.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Probing => "probing",
@@ -229,7 +229,7 @@ impl EngineState {
         }
     }
 
-    /// Who asks for the graphics device again.
+    /// Who requests the graphics device again.
     pub fn again(&self) -> Again {
         match self {
             Self::Lost(_, again) | Self::Cpu(_, again) => *again,
@@ -245,7 +245,7 @@ pub struct CellNumbers {
     pub row: usize,
     /// Key.
     pub col: usize,
-    /// Whether the query may see the key.
+    /// The query may see the key.
     pub visible: bool,
     /// scale · q·k (without P_K).
     pub qk: f64,
@@ -259,10 +259,10 @@ pub struct CellNumbers {
     pub weight: f64,
     /// Sum of the row's weights.
     pub row_sum: f64,
-    /// Keys that the query sees.
+    /// Number of keys that the query sees.
     pub visible_keys: usize,
-    /// What the picture shows of the cell: its weight or its score.
+    /// Whether the picture shows the weight or the score.
     pub quantity: Quantity,
-    /// What the engine drew in this cell, once read back.
+    /// The value that the engine drew in this cell, once read back.
     pub drawn: Option<f32>,
 }

@@ -1,4 +1,4 @@
-//! Sizes of elements and preferences of the browser, as signals.
+//! Element sizes and browser preferences, as signals.
 
 use leptos::html::{Div, ElementType};
 use leptos::prelude::*;
@@ -11,13 +11,13 @@ use crate::state::{State, state};
 use attnscope_scene::Lang;
 use attnscope_scene::link_words::Word as _;
 
-/// Width and height of an element in CSS pixels, followed as long as its owner lives.
+/// Width and height of an element in CSS pixels, observed as long as its owner lives.
 pub fn measured(node: NodeRef<Div>) -> RwSignal<(f64, f64)>
 where
     <Div as ElementType>::Output: AsRef<web_sys::Element>,
 {
     let size = RwSignal::new((0.0, 0.0));
-    // Kept here: dropping the closure would leave the observer calling into nothing.
+    // Kept here: if the closure were dropped, the observer would call into nothing.
     let held = StoredValue::new_local(
         None::<(web_sys::ResizeObserver, Closure<dyn FnMut(js_sys::Array)>)>,
     );
@@ -49,7 +49,7 @@ where
     size
 }
 
-/// What the browser asks for: language, theme, width.
+/// The browser's preferences: language, theme, width.
 pub fn preferences() -> Preferences {
     Preferences {
         lang: asked_language(),
@@ -58,7 +58,7 @@ pub fn preferences() -> Preferences {
     }
 }
 
-/// `?lang=`, else the first language of the browser's list that is one of ours.
+/// `?lang=`, else the first language in the browser's list that we have.
 pub fn asked_language() -> Lang {
     let window = window();
     let query = window.location().search().unwrap_or_default();
@@ -73,7 +73,7 @@ pub fn asked_language() -> Lang {
         .unwrap_or(Lang::WORDS[0].0)
 }
 
-/// Whether a media query holds, now and later.
+/// Whether a media query matches, now and later.
 fn follow(query: &str) -> State<bool> {
     let Ok(Some(list)) = window().match_media(query) else {
         return state(false);
@@ -81,13 +81,13 @@ fn follow(query: &str) -> State<bool> {
     let holds = state(list.matches());
     let watched = list.clone();
     let on_change = Closure::<dyn FnMut()>::new(move || {
-        // What holds for a sheet of paper says nothing about the screen.
+        // While printing, media queries describe the sheet and not the screen.
         if !print::is_under_way() {
             holds.set(watched.matches());
         }
     });
     list.set_onchange(Some(on_change.as_ref().unchecked_ref()));
-    // The page follows its media queries for as long as it lives.
+    // The page listens to its media queries as long as it lives.
     on_change.forget();
     std::mem::forget(list);
     holds

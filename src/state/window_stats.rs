@@ -1,4 +1,4 @@
-//! What the mask of a Scene lets through, as the numbers that labels need.
+//! How much the mask of a Scene lets through, in numbers for labels.
 
 use attnscope_scene::Scene;
 use attnscope_scene::key_count::KeyCount;
@@ -12,7 +12,7 @@ pub struct Reach {
     pub right: Option<i32>,
     /// Keys per row.
     pub count: KeyCount,
-    /// Visible pairs over all pairs.
+    /// Visible pairs as a share of all pairs.
     pub share: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Brings many numbers over from the compute worker, a chunk at a time: no thread copies for longer
+//! Brings many numbers over from the compute worker, chunk by chunk: no thread copies for longer
 //! than a few milliseconds.
 
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use crate::workers::compute_client::ComputeClient;
 use attnscope_worker::CHUNK;
 use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 
-/// `count` numbers of which `request` names the chunks, from 0 on. `None` when one does not come, or
-/// is not what was asked for, or when `goes_on` says no.
+/// `count` numbers, in the chunks that `request` names from 0 on. `None` when a chunk is missing or
+/// malformed, or when `goes_on` returns false.
 pub async fn chunks(
     compute: &ComputeClient,
     count: usize,

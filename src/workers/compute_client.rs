@@ -10,36 +10,36 @@ use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 /// A response and its blobs, or why there is none.
 pub type Answer = Result<(ComputeResponse, BlobReader), String>;
 
-/// Asks the compute worker; clones ask the same one.
+/// Sends requests to the compute worker; clones share the worker.
 #[derive(Clone)]
 pub struct ComputeClient {
     worker: WorkerClient,
 }
 
 impl ComputeClient {
-    /// A worker that is not started yet; `told` hears why it is not started any more.
+    /// A worker that is not started yet; `told` gets the reason when it is given up.
     pub fn new(told: impl Fn(String) + 'static) -> Self {
         Self {
             worker: WorkerClient::of_compute(told),
         }
     }
 
-    /// Asks; the answer comes whenever it is there.
+    /// Sends a request and waits for the response.
     ///
     /// # Errors
-    /// In words, when it could not be done or the worker is gone.
+    /// In words, when the worker could not do it or is gone.
     pub async fn ask(&self, request: &ComputeRequest, blobs: Vec<Rc<Blob>>) -> Answer {
         self.release();
         self.ask_later(request, blobs).await
     }
 
-    /// The same, but before the first picture is there the request waits: starting the worker takes
-    /// time that the picture needs.
+    /// Like [`ComputeClient::ask`], but holds the request back until the first picture is there:
+    /// starting the worker takes time that the picture needs.
     ///
     /// # Errors
     /// As [`ComputeClient::ask`].
     pub async fn ask_later(&self, request: &ComputeRequest, blobs: Vec<Rc<Blob>>) -> Answer {
-        // The worker that comes after this one needs the layers and whatever has no answer yet.
+        // A restarted worker needs the layers and all unanswered requests.
         let resend = match request {
             ComputeRequest::Layer { .. } => Resend::State,
             _ => Resend::IfOpen,
@@ -50,12 +50,12 @@ impl ComputeClient {
         }
     }
 
-    /// Starts the worker, if that has not happened yet.
+    /// Starts the worker, unless it was started already.
     pub fn release(&self) {
         self.worker.release();
     }
 
-    /// Starts the worker again that has stopped too often.
+    /// Starts a worker again that was given up.
     pub fn restart(&self) {
         self.worker.restart();
     }

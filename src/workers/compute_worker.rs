@@ -3,7 +3,7 @@
 use crate::workers;
 use attnscope_worker::compute_worker::ComputeWorker;
 
-/// Answers until the page is gone.
+/// Answers requests as long as the page lives.
 pub fn serve() {
     std::panic::set_hook(Box::new(console_error_panic_hook::hook));
     let mut compute = ComputeWorker::default();

@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use crate::workers;
 use attnscope_worker::cpu_worker::CpuWorker;
 
-/// Answers until the page is gone.
+/// Answers requests as long as the page lives.
 pub fn serve() {
     std::panic::set_hook(Box::new(console_error_panic_hook::hook));
     let mut cpu = CpuWorker::new(now);

@@ -1,4 +1,4 @@
-//! What travels between the page and its workers, and a worker's own side.
+//! Messages between the page and its workers, and the worker's own side.
 
 use std::borrow::Borrow;
 
@@ -9,15 +9,15 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort};
 
 use attnscope_worker::Blob;
 
-/// Where the port of a module lies that runs on the page's own thread.
+/// Global that holds the port of a module which runs on the page's own thread.
 pub(super) const PORT: &str = "attnscopePort";
 
-/// Answers what the page asks of this module: bytes of a request and its blobs in, bytes of the
+/// Answers the page's requests to this module: bytes of a request and its blobs in, bytes of the
 /// response and its blobs out.
 pub fn answer_with(mut answer: impl FnMut(&[u8], Vec<Blob>) -> (Vec<u8>, Vec<Blob>) + 'static) {
     let global = js_sys::global();
     let port: MessagePort = if global.is_instance_of::<DedicatedWorkerGlobalScope>() {
-        // It posts and hears messages as a port does.
+        // A worker's global scope posts and hears messages as a port does.
         global.unchecked_into()
     } else {
         let port = Reflect::get(&global, &PORT.into()).and_then(JsCast::dyn_into);
@@ -32,17 +32,17 @@ pub fn answer_with(mut answer: impl FnMut(&[u8], Vec<Blob>) -> (Vec<u8>, Vec<Blo
             return;
         };
         let (response, blobs) = answer(&request, blobs);
-        // A page that cannot be answered is gone.
+        // When posting fails, the page is gone.
         let _ = post(&out, number, &response, &blobs);
     });
     port.set_onmessage(Some(heard.as_ref().unchecked_ref()));
-    // The worker lives as long as its closure.
+    // The closure lives as long as the worker.
     heard.forget();
     let _ = port.post_message(&"ready".into());
 }
 
-/// Sends the number of a request, the bytes of the request or its response, and blobs, which are
-/// transferred.
+/// Posts the number of a request, the bytes of the request or its response, and its blobs, which
+/// are transferred.
 pub(super) fn post(
     port: &MessagePort,
     number: u32,
@@ -53,7 +53,7 @@ pub(super) fn post(
         .iter()
         .map(|blob| Uint8Array::from(blob.borrow().as_slice()))
         .collect();
-    // They are copies of ours already: the other side gets them and not copies of them.
+    // These are copies already, so they can be transferred.
     let buffers: Array = arrays
         .iter()
         .map(|array| array.unchecked_into::<Uint8Array>().buffer())
@@ -65,7 +65,7 @@ pub(super) fn post(
     port.post_message_with_transferable(&object, &buffers)
 }
 
-/// Number, bytes and blobs of a message; `None` when it is something else.
+/// Number, bytes and blobs of a message; `None` for any other message.
 pub(super) fn read(event: &MessageEvent) -> Option<(u32, Vec<u8>, Vec<Blob>)> {
     let data = event.data();
     let field = |name: &str| Reflect::get(&data, &name.into()).ok();

@@ -1,7 +1,7 @@
-//! The page's side of a worker: it starts it, numbers the requests, and starts it again when it stops,
-//! with what it held. Each worker is a module of its own, which nothing fetches before it is needed.
-//! Where no worker can be had (an old browser, a strict host page) the compute worker's module runs on
-//! the main thread, slower but with the same numbers.
+//! The page's side of a worker: starts it, numbers its requests, and restarts it with what it held
+//! when it stops. Each worker is a module of its own, fetched only when it is needed. Where no
+//! worker can be had (an old browser, a strict host page) the compute worker's module runs on the
+//! main thread: slower, with the same numbers.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ use attnscope_worker::blobs::BlobReader;
 use attnscope_worker::codec::{decode, encode};
 use attnscope_worker::compute_protocol::KEPT_LAYERS;
 
-/// A worker says at once that it has begun, before it fetches anything.
+/// Time within which a worker must report that it runs; it does so before it fetches anything.
 const BEGIN: Duration = Duration::from_secs(10);
 
 /// The bytes of a response and its blobs, or why there is none.
@@ -39,16 +39,16 @@ type Reply = Result<(Vec<u8>, Vec<Blob>), String>;
 /// What becomes of a request when the worker stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Resend {
-    /// Whoever asked hears that there is no answer.
+    /// The caller gets an error.
     Never,
-    /// The next worker is asked, if there is no answer yet.
+    /// The next worker gets it, if it was not answered.
     IfOpen,
-    /// The next worker is asked in any case: this request made the worker what it is. Of these the
-    /// last [`KEPT_LAYERS`] are kept.
+    /// The next worker gets it in any case: this request is part of the worker's state. The last
+    /// [`KEPT_LAYERS`] of them are kept.
     State,
 }
 
-/// A worker from outside; clones are the same worker.
+/// A worker, seen from the page; clones share the worker.
 #[derive(Clone, Default)]
 pub struct WorkerClient {
     inner: Rc<RefCell<Inner>>,
@@ -63,7 +63,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Its name in the browser's tools.
+    /// Its name in the developer tools.
     fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -71,7 +71,7 @@ impl Kind {
         }
     }
 
-    /// Its script, as the build calls it.
+    /// Its script, as the build names it.
     fn script(self) -> &'static str {
         match self {
             Self::Compute => "compute.js",
@@ -87,24 +87,24 @@ struct Inner {
     state: State,
     next: u32,
     open: Vec<Open>,
-    /// What the worker that comes after this one must be told first.
+    /// Requests that a restarted worker must get first.
     held: VecDeque<Request>,
-    /// Workers that have stopped: what one of them still tells is let go.
+    /// How many workers have stopped; late messages of theirs are ignored.
     gone: u32,
     restarts: Restarts,
-    /// Since when there is a worker.
+    /// Time from which on there is a worker.
     since: f64,
-    /// Whether the present worker has said anything.
+    /// The present worker has reported that it runs.
     begun: bool,
-    /// Whether a worker has ever answered.
+    /// A worker has answered at least once.
     has_run: bool,
-    /// Who hears why no worker is started any more.
+    /// Gets the reason when the worker is given up.
     told: Option<Rc<dyn Fn(String)>>,
-    /// Who hears that the CPU engine's worker has stopped and may be started again.
+    /// Called when the CPU engine's worker has stopped and may be restarted.
     stopped: Option<Rc<dyn Fn()>>,
 }
 
-/// A request that has its number.
+/// A numbered request.
 #[derive(Clone)]
 struct Request {
     number: u32,
@@ -112,25 +112,25 @@ struct Request {
     blobs: Vec<Rc<Blob>>,
 }
 
-/// Who waits for an answer.
+/// A caller who waits for an answer.
 struct Open {
     number: u32,
     sender: oneshot::Sender<Reply>,
-    /// What the next worker is asked, when this one stops.
+    /// What the next worker is sent when this one stops.
     again: Option<Request>,
 }
 
 enum State {
     /// Not started: requests wait for [`WorkerClient::release`].
     Idle(VecDeque<Request>),
-    /// Started, not yet answering: what was asked waits.
+    /// Started, but not running yet: requests wait.
     Starting {
         worker: Handle,
         waiting: VecDeque<Request>,
     },
-    /// Answering.
+    /// Running.
     Running(Handle),
-    /// It has stopped too often, and why it did the last time.
+    /// Given up after too many stops, with the last reason.
     GivenUp(String),
 }
 
@@ -140,7 +140,7 @@ impl Default for State {
     }
 }
 
-/// What answers: a worker, or a module on this thread behind a port.
+/// A worker, or a module on this thread behind a port.
 struct Handle {
     /// A worker posts and hears messages as a port does.
     port: MessagePort,
@@ -163,13 +163,13 @@ impl Drop for Handle {
 }
 
 impl Inner {
-    /// Who waits for the answer `number`, who then no longer waits.
+    /// Removes and returns the caller who waits for answer `number`.
     fn take(&mut self, number: u32) -> Option<oneshot::Sender<Reply>> {
         let at = self.open.iter().position(|open| open.number == number)?;
         Some(self.open.swap_remove(at).sender)
     }
 
-    /// What the next worker is asked: what it must know, then what has no answer yet, in its order.
+    /// What the next worker is sent: its state first, then unanswered requests, in order.
     fn left(&self) -> VecDeque<Request> {
         let mut left = self.held.clone();
         let mut open: Vec<_> = (self.open.iter())
@@ -182,7 +182,7 @@ impl Inner {
 }
 
 impl WorkerClient {
-    /// The compute worker; `told` hears why it is not started any more.
+    /// The compute worker; `told` gets the reason when it is given up.
     pub fn of_compute(told: impl Fn(String) + 'static) -> Self {
         let client = Self::default();
         client.inner.borrow_mut().told = Some(Rc::new(told));
@@ -196,25 +196,26 @@ impl WorkerClient {
         client
     }
 
-    /// `act` runs when the worker has stopped and the next request starts another.
+    /// `act` runs when the worker has stopped and the next request will restart it.
     pub fn on_stop(&self, act: impl Fn() + 'static) {
         self.inner.borrow_mut().stopped = Some(Rc::new(act));
     }
 
-    /// How many workers have stopped: with each of them goes what it was told.
+    /// How many workers have stopped; each lost what it was sent.
     pub fn gone(&self) -> u32 {
         self.inner.borrow().gone
     }
 
-    /// Whether no worker is started any more.
+    /// The worker is given up.
     pub fn has_given_up(&self) -> bool {
         matches!(self.inner.borrow().state, State::GivenUp(_))
     }
 
-    /// Asks; the response comes whenever it is there. Before [`WorkerClient::release`] it waits.
+    /// Sends a request and waits for the response. Before [`WorkerClient::release`] it is held
+    /// back.
     ///
     /// # Errors
-    /// In words, when there will be no response, or one that is not understood.
+    /// In words, when there will be no response or it cannot be decoded.
     pub async fn ask<T: DeserializeOwned>(
         &self,
         request: &impl Serialize,
@@ -254,7 +255,7 @@ impl WorkerClient {
         receiver.await.unwrap_or_else(gone)
     }
 
-    /// Starts the worker, if that has not happened yet.
+    /// Starts the worker, unless it was started already.
     pub fn release(&self) {
         let waiting = match &mut self.inner.borrow_mut().state {
             State::Idle(waiting) => std::mem::take(waiting),
@@ -263,7 +264,7 @@ impl WorkerClient {
         self.begin(waiting);
     }
 
-    /// Starts the worker again that has stopped too often.
+    /// Starts a worker again that was given up.
     pub fn restart(&self) {
         if self.has_given_up() {
             let mut inner = self.inner.borrow_mut();
@@ -274,7 +275,7 @@ impl WorkerClient {
         }
     }
 
-    /// Ends the worker; what is open stays without an answer of its own.
+    /// Ends the worker; open requests get no answer.
     pub fn close(&self) {
         let mut inner = self.inner.borrow_mut();
         inner.gone += 1;
@@ -318,14 +319,15 @@ impl WorkerClient {
             State::GivenUp(why) => {
                 let why = why.clone();
                 if let Some(sender) = inner.take(request.number) {
-                    // A receiver that is gone has no use for the answer.
+                    // A receiver that is gone needs no answer.
                     let _ = sender.send(Err(why));
                 }
             }
         }
     }
 
-    /// The compute worker's module can run on this thread; the CPU engine would stop the page.
+    /// Only the compute worker's module may run on this thread; the CPU engine would block the
+    /// page.
     fn without_worker(&self, waiting: VecDeque<Request>, why: String) {
         let started = match self.inner.borrow().kind {
             Kind::Compute => self.start_here().ok(),
@@ -381,7 +383,7 @@ impl WorkerClient {
         let (open, told) = (std::mem::take(&mut inner.open), inner.told.clone());
         drop(inner);
         for open in open {
-            // A receiver that is gone has no use for the answer.
+            // A receiver that is gone needs no answer.
             let _ = open.sender.send(Err(why.clone()));
         }
         if let Some(told) = told {
@@ -392,10 +394,10 @@ impl WorkerClient {
     fn start(&self) -> Result<Handle, JsValue> {
         let kind = self.inner.borrow().kind;
         let glue = build_files::address(kind.script())?;
-        // A blob, because in a sandboxed frame no script of any address is of the same origin; a
-        // classic worker with import(), because there Chromium fails module workers from blobs. A
-        // failed import is thrown again where the page hears of it. Of a worker that is ended from
-        // outside no event tells: its lock does, where there are locks.
+        // A blob, because in a sandboxed frame no script address is same-origin; a classic worker
+        // with import(), because Chromium fails module workers from blobs there. A failed import is
+        // rethrown where the page hears it. No event reports a worker that is ended from outside:
+        // its lock does, where there are locks.
         let script = format!(
             "onmessage = () => {{ onmessage = null; postMessage('begun'); navigator.locks?.request(location.href, () => {{ postMessage('held'); return new Promise(() => {{}}); }}).catch(() => {{}}); import({}).then((glue) => glue.default()).catch((e) => setTimeout(() => {{ throw e; }})); }};",
             js_sys::JSON::stringify(&glue.into())?
@@ -439,12 +441,12 @@ impl WorkerClient {
             return;
         };
         if let Some(sender) = self.inner.borrow_mut().take(number) {
-            // A receiver that is gone has no use for the answer.
+            // A receiver that is gone needs no answer.
             let _ = sender.send(Ok((message, blobs)));
         }
     }
 
-    /// The worker said that it is there.
+    /// The worker has reported that it runs.
     fn running(&self) {
         let mut inner = self.inner.borrow_mut();
         inner.has_run = true;
@@ -457,7 +459,7 @@ impl WorkerClient {
         }
     }
 
-    /// Waits for the lock that worker number `serial` holds as long as it is there.
+    /// Waits for the lock that worker number `serial` holds as long as it lives.
     fn watch(&self, lock: &str, serial: u32) {
         let client = self.clone();
         let granted = Closure::once_into_js(move || client.stopped(serial, None));
@@ -468,15 +470,16 @@ impl WorkerClient {
             promise.dyn_into::<Promise>()
         };
         if let Ok(promise) = request() {
-            // A page that may wait for no lock hears of errors all the same.
+            // A page that may not wait for locks still hears errors.
             spawn_local(async move {
                 let _ = JsFuture::from(promise).await;
             });
         }
     }
 
-    /// Worker number `serial` could not start, or stopped, in its own words. The next one gets what it
-    /// held and what it has not answered; the CPU engine's page is told, and sends its Frame again.
+    /// Worker number `serial` could not start, or has stopped, with its own reason. The next one
+    /// gets its state and its unanswered requests; the CPU engine's client is told, and sends its
+    /// Frame again.
     fn stopped(&self, serial: u32, why: Option<String>) {
         let mut inner = self.inner.borrow_mut();
         if inner.gone != serial {
@@ -500,7 +503,7 @@ impl WorkerClient {
         let why = why_of(why);
         match (again, computes) {
             (true, true) => self.begin(left),
-            // It is started by the next request.
+            // The next request starts it.
             (true, false) => {
                 drop(lost);
                 let stopped = self.inner.borrow().stopped.clone();
@@ -518,12 +521,12 @@ fn now() -> f64 {
     window().performance().map_or(0.0, |clock| clock.now())
 }
 
-/// The reason as it is said.
+/// The reason as the page shows it.
 fn why_of(message: Option<String>) -> String {
     message.unwrap_or_else(|| "no reason was given".to_owned())
 }
 
-/// What an error or an event says of itself, if anything.
+/// The message of an error or an event, if it has one.
 fn message_of(what: &JsValue) -> Option<String> {
     let message = Reflect::get(what, &"message".into()).ok()?;
     message.as_string().filter(|text| !text.is_empty())

@@ -6,7 +6,7 @@ use attnscope_scene::{
 };
 use proptest::prelude::*;
 
-/// A value of any choice.
+/// Any value of a choice.
 fn word<T: Word + std::fmt::Debug>() -> impl Strategy<Value = T> {
     (0..T::WORDS.len()).prop_map(|at| T::WORDS[at].0)
 }

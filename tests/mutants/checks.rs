@@ -18,13 +18,13 @@ use super::pictures::pictures;
 
 type Run = dyn Fn(&mut GpuEngine) -> Vec<Comparison>;
 
-/// A named judgement.
+/// A named check.
 pub struct Judge {
     pub name: String,
     pub run: Box<Run>,
 }
 
-/// Every check: first the golden cases, the long ones last.
+/// Every check: the golden cases first, with the long ones last.
 pub fn all() -> Vec<Judge> {
     let mut cases = folder::cases(&folder::own_golden()).expect("golden cases");
     cases.sort_by_key(|case| case.layer.seq_len > 200);
@@ -78,7 +78,7 @@ pub fn window(left: i32, right: i32) -> Visibility {
     }
 }
 
-/// `frame` with an s of its own for every head, by query and key.
+/// `frame` with an individual s for every head, by query and key.
 fn with_s(mut frame: Frame, s: impl Fn(usize, usize) -> f32) -> Frame {
     let (heads, len) = (frame.layer.heads, frame.layer.seq_len);
     let cells = (0..heads * len * len).map(|at| s(at / len % len, at % len));
@@ -89,7 +89,7 @@ fn with_s(mut frame: Frame, s: impl Fn(usize, usize) -> f32) -> Frame {
     frame
 }
 
-/// What the golden cases do not have.
+/// Recipes for what the golden cases do not cover.
 #[allow(clippy::too_many_lines)] // A table of recipes reads better whole.
 fn layers() -> Vec<(&'static str, Frame)> {
     let plain = Recipe::default;
@@ -99,7 +99,7 @@ fn layers() -> Vec<(&'static str, Frame)> {
             amplitude,
         })
     };
-    // The token itself is seen as a sink only.
+    // The token itself is visible only as a sink.
     let causal = Visibility {
         causal: true,
         sinks: 1,
@@ -186,7 +186,7 @@ fn layers() -> Vec<(&'static str, Frame)> {
             }),
         ),
         (
-            // 67 segments are more than are stored.
+            // 67 segments: more than are stored.
             "short-segments",
             shown(&Recipe {
                 seq_len: 134,
@@ -212,7 +212,7 @@ fn layers() -> Vec<(&'static str, Frame)> {
             }),
         ),
         (
-            // d is whole vec4s and d_h is not: O has no padding to hide an overrun.
+            // d is a multiple of vec4 and d_h is not: O has no padding to hide an overrun.
             "heads-of-five",
             shown(&Recipe {
                 heads: 4,
@@ -222,7 +222,7 @@ fn layers() -> Vec<(&'static str, Frame)> {
         ),
         ("projected", shown(&projected)),
         (
-            // The first six rows see nothing.
+            // The first six rows are fully masked.
             "empty-mean",
             shown(&Recipe {
                 visibility: window(8, -6),
@@ -325,7 +325,7 @@ fn views() -> Vec<(&'static str, Frame)> {
                 map.pool = Pool::Mean;
             }),
         ),
-        // Texels of five rows and more keys, in which prefix, gap and window begin and end.
+        // Texels of five or more rows and keys, in which prefix, gap and window begin and end.
         (
             "pooled-window",
             viewed(&kept(), |map| (map.texel_rows, map.texel_cols) = (6, 3)),

@@ -14,7 +14,7 @@ pub struct Mutant {
     /// Names of shaders.
     pub kernels: Vec<String>,
     pub what: String,
-    /// The check of the quick test that must see it.
+    /// The check of the quick test that must catch it.
     pub check: String,
     /// Right and wrong text.
     patches: Vec<(String, String)>,
@@ -53,7 +53,7 @@ impl Mutant {
     /// Puts the wrong kernels into `engine`.
     ///
     /// # Errors
-    /// With a sentence when a patch no longer applies.
+    /// A sentence, when a patch no longer applies.
     pub fn infect(&self, engine: &mut GpuEngine) -> Result<(), String> {
         engine.restore_kernels();
         let mut used = vec![false; self.patches.len()];

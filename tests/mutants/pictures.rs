@@ -1,4 +1,4 @@
-//! Drawn pictures, pixel by pixel against the numbers that the reference wants in them.
+//! Drawn pictures, pixel by pixel against the numbers that the reference expects in them.
 
 use attnscope_attention::compare::{Comparison, Tolerance, compare};
 use attnscope_attention::config::Reading;
@@ -143,7 +143,7 @@ fn pixels(
     pixels.rgba
 }
 
-/// Where the colour of a pixel stands in its table, 0 ..= 1; 2 when it is not in it.
+/// Place of a pixel's colour in its table, 0 ..= 1; 2 if it is not in the table.
 fn place(table: ColorTable, pixel: &[u8]) -> f64 {
     let table = colors::table(table);
     let at = table.iter().position(|color| color == &pixel[..3]);
@@ -162,7 +162,7 @@ fn ends(values: &[f64], table: ColorTable, given: Option<(f32, f32)>) -> (f64, f
     }
 }
 
-/// Where `value` stands in the table of `view`, 0 ..= 1.
+/// Place of `value` in the table of `view`, 0 ..= 1.
 fn wanted_place(view: &MapView, value: f64, (least, most): (f64, f64)) -> f64 {
     let curve = |share: f64| match view.colors.scale {
         ColorScale::Linear => share,
@@ -217,7 +217,7 @@ fn shrunk_picture(engine: &mut GpuEngine, frame: &Frame) -> Comparison {
     let values = &wanted(frame)[0].1;
     let size = len / 3;
     let rgba = pixels(engine, Slot::Map, (size as u32, size as u32), frame);
-    // Which cells have their centre in a pixel.
+    // The cells whose centre is in a pixel.
     let cells = |at: usize| (0..len).filter(move |&c| (2 * c + 1) * size / (2 * len) == at);
     let want: Vec<f64> = (0..size * size)
         .map(|at| {
@@ -228,7 +228,7 @@ fn shrunk_picture(engine: &mut GpuEngine, frame: &Frame) -> Comparison {
         })
         .collect();
     let drawn = rgba.chunks_exact(4).zip(&want);
-    // Pixels over masked cells only have no colour.
+    // Pixels over masked cells alone have no colour.
     let got: Vec<f64> = drawn
         .map(|(pixel, &want)| {
             if want == 0.0 {
@@ -241,7 +241,7 @@ fn shrunk_picture(engine: &mut GpuEngine, frame: &Frame) -> Comparison {
     compare("picture-shrunk colours", &got, &want, STEP)
 }
 
-/// Y at the rank above Y, each texel the largest of its numbers by magnitude, on one range.
+/// Y at the rank above Y; each texel shows its number of largest magnitude, on one range.
 fn output_picture(engine: &mut GpuEngine, frame: &Frame) -> Comparison {
     let view = frame.output.as_ref().expect("an output");
     let (len, d) = (frame.layer.seq_len, frame.layer.model_dim());
@@ -260,7 +260,7 @@ fn output_picture(engine: &mut GpuEngine, frame: &Frame) -> Comparison {
             .collect()
     };
     let full = texels(of("Y"));
-    // The full output sets the colours of both, whatever the rank does.
+    // The full output sets the range of both, whatever the rank does.
     let (least, most) = ends(&full, view.colors.table, None);
     let want = [texels(of("Y at the rank")), full].concat();
     let side = SIDE as usize;

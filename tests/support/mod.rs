@@ -1,6 +1,6 @@
 //! What the tests of both engines share: a GPU engine on a required adapter, Frames from cases, and
-//! bodies that judge either engine.
-//! An adapter that is missing fails the test; it never skips it.
+//! test bodies that judge either engine.
+//! A missing adapter fails the test; it never skips it.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
 pub mod random;
@@ -23,7 +23,7 @@ use attnscope_scene::Quantity;
 #[allow(unused_imports)] // Each test file takes what it needs.
 pub use attnscope::check::judge::{COLORS, output, whole_map};
 
-/// An engine on the machine's Vulkan adapter; its name goes to the log.
+/// An engine on the machine's Vulkan adapter; logs the adapter's name.
 pub fn engine() -> GpuEngine {
     let engine = pollster::block_on(GpuEngine::new())
         .expect("the GPU tests need a Vulkan adapter (on Debian: apt install mesa-vulkan-drivers)");
@@ -50,7 +50,7 @@ pub fn strip(texels: u32) -> StripView {
 /// The three pictures.
 pub const SLOTS: [Slot; 3] = [Slot::Map, Slot::Strip, Slot::Output];
 
-/// Waits for what an engine computes.
+/// Waits for the result of an engine.
 pub trait BlockOn {
     fn block_on<T>(&self, future: impl Future<Output = T>) -> T;
 }
@@ -61,7 +61,7 @@ impl BlockOn for Pump {
     }
 }
 
-/// Whose futures are ready when they are made.
+/// For futures that are ready at once.
 pub struct Ready;
 
 impl BlockOn for Ready {
@@ -72,7 +72,7 @@ impl BlockOn for Ready {
 
 /// An engine of either kind: one test body judges both.
 pub trait Judged: ReadResults + Sized {
-    /// What waits for it.
+    /// Waits for its results.
     fn waiter(&self) -> impl BlockOn + use<Self>;
 }
 
@@ -96,13 +96,13 @@ pub fn read(engine: &mut impl Judged, frame: &Frame) -> MapValues {
         .unwrap()
 }
 
-/// The map that was drawn last, whichever Frame that was.
+/// The map drawn last, of any Frame.
 pub fn map(engine: &mut impl Judged) -> MapValues {
     let values = engine.waiter().block_on(engine.read_map()).unwrap();
     MapValues { frame: 0, ..values }
 }
 
-/// The small map of `head` that was drawn last, whichever Frame that was.
+/// The small map of `head` drawn last, of any Frame.
 pub fn small_map(engine: &mut impl Judged, head: usize) -> MapValues {
     let values = engine
         .waiter()
@@ -111,20 +111,20 @@ pub fn small_map(engine: &mut impl Judged, head: usize) -> MapValues {
     MapValues { frame: 0, ..values }
 }
 
-/// The numbers of the newest picture, whichever Frame that was.
+/// The numbers of the newest picture, of any Frame.
 pub fn report(engine: &mut impl Judged) -> FrameReport {
     let report = engine.waiter().block_on(engine.report()).unwrap();
     FrameReport { frame: 0, ..report }
 }
 
-/// Gives the three pictures their sizes.
+/// Sets the sizes of the three pictures.
 pub fn resize(engine: &mut impl Engine, sizes: [(u32, u32); 3]) {
     for (slot, (width, height)) in SLOTS.into_iter().zip(sizes) {
         engine.resize(slot, width, height).unwrap();
     }
 }
 
-/// O or Y of the Frame that was drawn last.
+/// O or Y of the Frame drawn last.
 pub fn drawn_matrix(engine: &mut impl Judged, which: OutputMatrix) -> Vec<f32> {
     engine.waiter().block_on(engine.read_matrix(which)).unwrap()
 }
@@ -145,7 +145,7 @@ pub fn matrix(engine: &mut impl Judged, frame: &Frame, which: OutputMatrix) -> V
         .unwrap()
 }
 
-/// Everything that `case` expects against what the engine gives.
+/// Compares everything that `case` expects with what the engine gives.
 pub fn judge(engine: &mut impl Judged, case: &Case) -> Vec<Comparison> {
     judge_frame(engine, case, &frame(case))
 }
@@ -175,7 +175,7 @@ pub fn judge_golden_cases(engine: &mut impl Judged) {
     assert!(judged > cases.len());
 }
 
-/// The judge itself can fail: one key more on the left is another attention.
+/// The judge itself can fail: one more key on the left is another attention.
 pub fn tell_a_wrong_window(engine: &mut impl Judged) {
     let cases = folder::cases(&folder::golden()).unwrap();
     let mut case = cases

@@ -1,7 +1,7 @@
-//! Random recipes, and properties held over as many of them as are asked for.
+//! Random recipes, and properties checked on a chosen number of them.
 //!
-//! `ATTNSCOPE_CASES=50000` judges so many random layers instead of 2,000, and other properties in
-//! proportion; `ATTNSCOPE_SEED=7` draws others. Without it every run draws the same.
+//! `ATTNSCOPE_CASES=50000` judges that many random layers instead of 2,000, and other properties in
+//! proportion; `ATTNSCOPE_SEED=7` draws others. By default every run draws the same.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRu
 
 use super::recipe::{Auxiliary, Position, Projection, Recipe, Source};
 
-/// What a property says of one case.
+/// Verdict of a property on one case.
 pub type Held = Result<(), TestCaseError>;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -24,7 +24,7 @@ fn number(name: &str, default: u64) -> u64 {
     })
 }
 
-/// Which random numbers are drawn.
+/// The random seed.
 pub fn seed() -> u64 {
     number("ATTNSCOPE_SEED", 0)
 }
@@ -34,8 +34,8 @@ pub fn cases() -> u64 {
     number("ATTNSCOPE_CASES", 2000)
 }
 
-/// Holds `property` for `cases` values of `strategy`, on one engine. `stream` tells the properties'
-/// random numbers apart.
+/// Checks `property` on `cases` values of `strategy`, with one engine. `stream` separates the
+/// random numbers of the properties.
 pub fn hold<S: Strategy>(
     strategy: &S,
     cases: u64,
@@ -72,7 +72,7 @@ pub fn all_equal(found: impl IntoIterator<Item = Comparison>) -> Held {
 }
 
 /// L and d_h: around the borders of vec4s, blocks and bit words, with wide heads only where L is
-/// small; more than 64 keys now and then, for segments that are not stored.
+/// small; sometimes more than 64 keys, for segments that are not stored.
 fn sizes() -> impl Strategy<Value = (usize, usize)> {
     let borders = [
         1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 70,
@@ -86,7 +86,7 @@ fn sizes() -> impl Strategy<Value = (usize, usize)> {
     ]
 }
 
-/// Masks as the conventions make them, and any others; dilated ones where `dilated`.
+/// Masks as the conventions make them, and any others; dilated ones if `dilated`.
 fn visibility(dilated: bool) -> impl Strategy<Value = Visibility> {
     let window = || prop_oneof![0i32..6, 0i32..80];
     let near = (window(), window(), 0u8..9).prop_map(|(w, other, convention)| match convention {
@@ -148,10 +148,10 @@ fn projection() -> impl Strategy<Value = Projection> {
     ]
 }
 
-/// What a pipeline is made for. Making one costs as much as ten cases, so that a short run draws
-/// from some kinds only, and a long one from all.
+/// The constants of a pipeline. Making one costs as much as ten cases, so a short run draws from a
+/// few kinds only, and a long one from all.
 #[derive(Clone, Copy, Debug)]
-// Each is a constant of its own in the shaders.
+// Each field is a constant of its own in the shaders.
 #[allow(clippy::struct_excessive_bools)]
 struct Kind {
     reading: Reading,
@@ -164,7 +164,7 @@ struct Kind {
     mean: bool,
 }
 
-/// 3 readings, 3 kinds of s, 5 yes or no.
+/// 3 readings, 3 kinds of s, 5 flags.
 const KINDS: usize = 288;
 
 impl Kind {
@@ -206,7 +206,7 @@ fn recipes_of(kind: Kind) -> impl Strategy<Value = Recipe> {
         move |((seed, strength, scale), heads, (seq_len, head_dim), weights, layer)| {
             let (visibility, hidden, segment, spread) = weights;
             let (p_k, p_v, rank, source, output) = layer;
-            // One wide head is as good as four, and d² weights are not drawn for nothing.
+            // One wide head is as good as four, and d² weights are costly to draw.
             let heads = if head_dim > 40 { heads.min(2) } else { heads };
             let source = if heads * head_dim > 130 {
                 Source::Heads

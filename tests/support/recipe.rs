@@ -1,5 +1,4 @@
-//! Frames from a few small numbers: what property tests draw at random, and what they print when
-//! one fails.
+//! Frames from a few small numbers: property tests draw them at random and print them on failure.
 
 use std::sync::Arc;
 
@@ -27,12 +26,12 @@ pub enum Auxiliary {
     Dense(f32),
 }
 
-/// Where q, k, v come from.
+/// Source of q, k, v.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
     /// Given.
     Heads,
-    /// From X; each of W_Q, W_K, W_V is there or skipped, with or without b.
+    /// From X; each of W_Q, W_K, W_V is present or skipped, with or without b.
     Hidden { weights: [bool; 3], bias: bool },
 }
 
@@ -48,14 +47,14 @@ pub enum Projection {
         rank: u32,
         bias: bool,
     },
-    /// Factors of the layer's own.
+    /// The layer's own factors.
     Given {
         rank: u32,
         bias: bool,
     },
 }
 
-/// A layer and its choices. Numbers follow from `seed`.
+/// A layer and its choices. The numbers follow from `seed`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     pub seed: u32,
@@ -75,7 +74,7 @@ pub struct Recipe {
     pub s: Option<Auxiliary>,
     /// Added to every number of s.
     pub s_common: f32,
-    /// Added to every key that is given, with signs that alternate over its numbers.
+    /// Added to every given key, with signs that alternate over its numbers.
     pub k_common: f32,
     pub p_k: Option<Position>,
     pub p_v: Option<Position>,
@@ -161,7 +160,8 @@ impl Recipe {
         self.heads * self.head_dim
     }
 
-    /// Even numbers about 0; every tensor has a stream of its own, so that one more moves no other.
+    /// Uniform numbers about 0; every tensor has its own stream, so that one more tensor changes no
+    /// other.
     fn tensor(&self, stream: u64, shape: &[usize], spread: f32) -> Tensor {
         let mut numbers = Numbers::new(self.seed, stream);
         let reach = spread * 3.0f32.sqrt();
@@ -267,7 +267,7 @@ impl Recipe {
     }
 }
 
-/// `frame` with another layer in the place of its own.
+/// `frame` with its layer edited.
 pub fn relaid(frame: &Frame, edit: impl FnOnce(&mut Layer)) -> Frame {
     let mut layer = (*frame.layer).clone();
     edit(&mut layer);

@@ -1,5 +1,5 @@
-//! Random sequences of Frames over a few layers that share units, tables and factors: what an engine
-//! keeps of an earlier Frame must not be seen in a later one.
+//! Random sequences of Frames over a few layers that share units, tables and factors: what an
+//! engine caches of an earlier Frame must not show in a later one.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,10 +21,10 @@ use super::recipe::{Auxiliary, Position, Projection, Recipe, Source};
 /// Pixels of the three pictures.
 pub const PICTURES: [(u32, u32); 3] = [(20, 20), (42, 20), (24, 43)];
 
-/// Frames of one sequence.
+/// Frames per sequence.
 pub const LENGTH: usize = 50;
 
-/// What of a Frame an edit changes.
+/// The part of a Frame that an edit changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Layer,
@@ -51,7 +51,7 @@ pub enum Part {
     Output,
 }
 
-/// Every part; those with the most kept behind them more than once.
+/// Every part; those with the most cached results appear more than once.
 const PARTS: [Part; 28] = [
     Part::Layer,
     Part::KeyUnit,
@@ -83,12 +83,12 @@ const PARTS: [Part; 28] = [
     Part::Output,
 ];
 
-/// From one Frame to the next.
+/// A step from one Frame to the next.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Parts and what they become, as numbers that [`Choices`] takes modulo what there is.
+    /// Parts and their new values, as numbers that [`Choices`] takes modulo the number of choices.
     pub edits: Vec<(Part, u8)>,
-    /// Pieces of work before the next Frame comes; `None`: all of it, and then the engine is judged.
+    /// Parts of work before the next Frame comes; `None`: all of it, and then the engine is judged.
     pub pieces: Option<u8>,
 }
 
@@ -101,10 +101,10 @@ pub fn sequences() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, LENGTH)
 }
 
-/// The P_K that acts, if any: which unit, and the bits of its amplitude.
+/// The P_K in effect, if any: its unit, and the bits of its amplitude.
 type FactorsOf = Option<(usize, u32)>;
 
-/// A layer and what is made for it once, as the page does.
+/// A layer and what is made for it once, as on the page.
 struct Kit {
     base: Frame,
     units: [Tensor; 3],
@@ -146,7 +146,7 @@ impl Kit {
         }
     }
 
-    /// The factors of q and k' under these biases: the same where those are the same.
+    /// The factors of q and k' under these biases; shared where the biases are the same.
     fn factors(&self, key: Option<(usize, u32)>, biases: &Biases) -> Arc<ScoreFactors> {
         let make = || Arc::new(low_rank::score_factors(&self.base.layer, biases).unwrap());
         let mut kept = self.score.borrow_mut();
@@ -158,7 +158,7 @@ impl Kit {
 pub struct Kits(Vec<Kit>);
 
 impl Kits {
-    /// Two layers of the same sizes, one from hidden states with a mask and factors of its own, one
+    /// Two layers of the same sizes: one from hidden states with a mask and factors of its own, one
     /// without an output projection.
     pub fn new() -> Self {
         let plain = Recipe {
@@ -204,7 +204,7 @@ impl Kits {
     }
 }
 
-/// The present number of every part.
+/// The present choice for every part.
 pub struct Choices<'a> {
     kits: &'a Kits,
     numbers: [u8; PARTS.len()],
@@ -219,7 +219,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// Takes the edits of `step` over and gives the Frame that follows.
+    /// Applies the edits of `step` and returns the Frame that follows.
     pub fn after(&mut self, step: &Step) -> Frame {
         for &(part, to) in &step.edits {
             self.numbers[part as usize] = to;
@@ -387,7 +387,7 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// Numbers and pixels of what is on screen, by name; numbers as bits.
+/// Numbers and pixels on screen, by name; numbers as bits.
 pub type Seen = Vec<(&'static str, Vec<u32>)>;
 
 /// Bits of numbers.
@@ -395,7 +395,7 @@ pub fn bits(numbers: &[f32]) -> Vec<u32> {
     numbers.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Holds what one engine shows after Frame `at` to what a fresh one shows.
+/// Compares what one engine shows after Frame `at` with what a new one shows.
 pub fn same(at: usize, frame: &Frame, kept: &Seen, fresh: &Seen) -> Result<(), TestCaseError> {
     prop_assert_eq!(kept.len(), fresh.len());
     for ((name, kept), (_, fresh)) in kept.iter().zip(fresh) {

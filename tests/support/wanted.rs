@@ -1,5 +1,5 @@
-//! What the f64 reference wants to see of a Frame, by the very factors that the engine is given:
-//! where singular values tie, other factors would be as good and other numbers.
+//! What the f64 reference expects a Frame to show, computed from the very factors that the engine
+//! gets: where singular values tie, other factors would be just as valid and give other numbers.
 
 use attnscope_attention::compare::{Comparison, Tolerance, compare};
 use attnscope_attention::layer::{Biases, Layer, Output, Tensor};
@@ -13,7 +13,7 @@ use attnscope_scene::Quantity;
 /// Numbers under a name.
 pub type Named<T> = Vec<(&'static str, Vec<T>)>;
 
-/// A Frame and what is to be seen of it.
+/// A Frame and its expected results.
 pub struct Check {
     pub name: String,
     pub frame: Frame,
@@ -21,7 +21,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Asks the reference for everything that `frame` shows.
+    /// Computes with the reference everything that `frame` shows.
     pub fn new(name: impl Into<String>, frame: Frame) -> Self {
         Self {
             name: name.into(),
@@ -30,7 +30,7 @@ impl Check {
         }
     }
 
-    /// What the engine shows against it.
+    /// Compares it with what the engine shows.
     pub fn judge(&self, engine: &mut GpuEngine) -> Vec<Comparison> {
         let seen = seen(engine, &self.frame);
         assert_eq!(seen.len(), self.want.len());
@@ -56,14 +56,14 @@ pub fn spread(frame: &Frame) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The head of `frame`, with the score of its factors when there are some.
+/// The head of `frame`, with the score of its factors if it has any.
 pub fn head(frame: &Frame, head: usize) -> Head {
     let (layer, mut config) = (&frame.layer, frame.config.clone());
     let (Some(rank), Some(factors)) = (config.score_rank, &frame.score_factors) else {
         return Head::new(layer, &config, &frame.biases, head).unwrap();
     };
-    // The first columns of q̃ and k̃ as queries and keys, behind them zeros. P_K is in them, and the
-    // row that keys have in common stands behind them.
+    // The first columns of q̃ and k̃ as queries and keys, padded with zeros. P_K is in them, and
+    // the row that all keys have in common comes after them.
     let (width, dim) = (factors.q.shape[2], layer.head_dim);
     let cut = |tensor: &Tensor| {
         let mut rows = vec![0.0; layer.seq_len * dim];
@@ -97,7 +97,7 @@ pub fn head(frame: &Frame, head: usize) -> Head {
     Head::from_projected(layer, &projected, &config, &biases, head).unwrap()
 }
 
-/// W_1 cut to `rank` rows and W_2 to as many columns, as a layer that brings these factors.
+/// W_1 cut to `rank` rows and W_2 to as many columns, as a layer with these factors.
 fn cut(layer: &Layer, w_1: &Tensor, w_2: &Tensor, rank: usize) -> Layer {
     let (all, d) = (w_1.shape[0], w_1.shape[1]);
     let rank = rank.min(all);
@@ -121,7 +121,7 @@ fn cut(layer: &Layer, w_1: &Tensor, w_2: &Tensor, rank: usize) -> Layer {
     }
 }
 
-/// O `[L, d]`, Y, Y at the output rank, ‖T_c‖² and ‖Y‖²; what there is of them.
+/// O `[L, d]`, Y, Y at the output rank, ‖T_c‖² and ‖Y‖², as far as the layer has them.
 fn outputs(frame: &Frame) -> Named<f64> {
     let layer = &frame.layer;
     let (l, n, d) = (layer.seq_len, layer.head_dim, layer.model_dim());
@@ -186,7 +186,7 @@ fn texels(map: &Map, len: usize, view: &MapView) -> Named<f64> {
             let cells = rows.len() * cols.len();
             let seen: Vec<f64> = rows
                 .flat_map(|i| cols.clone().map(move |j| i * len + j))
-                // A row without keys that gets the mean has weights where it sees nothing.
+                // A fully masked row that gets the mean has weights although it sees nothing.
                 .filter(|&at| {
                     let mean = view.quantity == Quantity::Weights && map.weights[at] != 0.0;
                     map.visible[at] || mean
@@ -220,7 +220,7 @@ fn texels(map: &Map, len: usize, view: &MapView) -> Named<f64> {
     ]
 }
 
-/// Everything that `frame` shows, by the reference.
+/// Everything that `frame` shows, from the reference.
 pub fn wanted(frame: &Frame) -> Named<f64> {
     let mut all = Vec::new();
     if let Some(view) = &frame.map {
@@ -233,11 +233,11 @@ pub fn wanted(frame: &Frame) -> Named<f64> {
     all
 }
 
-/// Everything that `frame` shows, by the engine.
+/// Everything that `frame` shows, from the engine.
 pub fn seen(engine: &mut GpuEngine, frame: &Frame) -> Named<f32> {
     engine.draw(frame).unwrap();
     engine.finish();
-    // All copies are on their way before the first is waited for.
+    // All copies start before the first is awaited.
     let map = frame.map.as_ref().map(|_| engine.read_map());
     let report = engine.report();
     let mut matrices = Vec::new();

@@ -1,4 +1,4 @@
-//! Position biases P_K and P_V: amplitude open, shape folded.
+//! Position biases P_K and P_V: amplitude shown, shape folded.
 
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ use attnscope_scene::keys::{key_bias_range, range};
 use attnscope_scene::{Bias, BiasShape, Cjar, Scene};
 use attnscope_text::{Text, controls as words, number};
 
-/// Which of the two biases, as plain functions.
+/// P_K or P_V, as plain functions.
 #[derive(Clone, Copy)]
 struct Which {
     of: fn(&Cjar) -> &Bias,
@@ -25,7 +25,7 @@ struct Which {
     label: Text,
     /// Name of the amplitude in links.
     key: &'static str,
-    /// Parameter of the choice between one row and one per position.
+    /// Link parameter for the choice between one row and one per position.
     key_each: &'static str,
     /// Ids: amplitude, shape, sharing, seed.
     ids: [&'static str; 4],
@@ -79,7 +79,7 @@ pub fn KeyBias() -> impl IntoView {
     view! { <BiasControl which=KEYS /> }
 }
 
-/// P_V: it never moves the map, so it is folded.
+/// P_V never moves the map, so it is folded.
 #[component]
 pub fn ValueBias() -> impl IntoView {
     view! {

@@ -6,10 +6,10 @@ use crate::components::rich_text::rich;
 use crate::state::derived::t;
 use attnscope_text::Text;
 
-/// One thing that can be chosen.
+/// One option.
 #[derive(Clone, Copy)]
 pub struct Item<T> {
-    /// What is chosen.
+    /// Its value.
     pub value: T,
     /// Its name.
     pub name: Text,
@@ -27,7 +27,7 @@ impl<T> Item<T> {
         }
     }
 
-    /// An option whose name says enough.
+    /// An option without a hint.
     pub const fn named(value: T, name: Text) -> Self {
         Self {
             value,
@@ -40,19 +40,19 @@ impl<T> Item<T> {
 /// A radio group.
 #[component]
 pub fn Choice<T>(
-    /// Group name; element ids are derived from it.
+    /// Group name; element ids derive from it.
     name: &'static str,
-    /// What is being chosen.
+    /// Its label.
     legend: Text,
-    /// What there is to choose.
+    /// The options.
     options: Vec<Item<T>>,
-    /// What is chosen.
+    /// The chosen value.
     value: Memo<T>,
-    /// Takes a choice.
+    /// Called with the new choice.
     set: Callback<T>,
     /// Style: "cards", "segments" or "lines".
     look: &'static str,
-    /// Its parameter of the Scene's link, where a move can change it.
+    /// Its link parameter, if a move of a lesson can change it.
     #[prop(optional)]
     key: Option<&'static str>,
 ) -> impl IntoView
@@ -97,13 +97,13 @@ where
 pub fn Pick<T>(
     /// Element id.
     id: &'static str,
-    /// What is being chosen.
+    /// Its label.
     label: Text,
-    /// What there is to choose.
+    /// The options.
     options: Vec<Item<T>>,
-    /// What is chosen.
+    /// The chosen value.
     value: Memo<T>,
-    /// Takes a choice.
+    /// Called with the new choice.
     set: Callback<T>,
 ) -> impl IntoView
 where
@@ -143,15 +143,15 @@ where
 pub fn Switch(
     /// Element id.
     id: &'static str,
-    /// What is on or off.
+    /// Its label.
     label: Text,
     /// One line about it.
     hint: Memo<&'static str>,
-    /// Whether it is on.
+    /// Its state.
     value: Memo<bool>,
-    /// Takes on and off.
+    /// Called with the new state.
     set: Callback<bool>,
-    /// Whether something else decides.
+    /// Something else decides.
     #[prop(optional)]
     disabled: Option<Memo<bool>>,
 ) -> impl IntoView {

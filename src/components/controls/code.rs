@@ -1,4 +1,4 @@
-//! The present mask as other libraries write it, to copy.
+//! The present mask in the code of other libraries, to copy.
 
 use leptos::prelude::*;
 
@@ -10,12 +10,12 @@ use attnscope_scene::Scale;
 use attnscope_scene::code::{Call, calls};
 use attnscope_text::{controls as words, page};
 
-/// One block a library, folded.
+/// One folded block per library.
 #[component]
 pub fn MaskCode() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    // Nothing is written while nobody sees it: every step of a drag would pay for it.
+    // Written only while open: every step of a drag would pay for it.
     let open = RwSignal::new(false);
     let now = lasting(move || -> Vec<Call> {
         if !open.get() {

@@ -18,7 +18,7 @@ use attnscope_text::{Text, controls as words, number};
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 56.0;
 
-/// Offsets drawn to either side at most: a shape over 65 536 tokens would be a blur.
+/// Most offsets drawn to either side: a shape over 65 536 tokens would be a blur.
 const REACH: u32 = 32;
 
 /// Amplitude, drawing, and the folded shape.
@@ -65,7 +65,7 @@ pub fn ScoreCurve() -> impl IntoView {
             words::S_CURVE_OFF.fill(lang.get(), &[("reading", name)])
         }
     });
-    // The shape that an amplitude of 1 would have, so that the slider promises something.
+    // The shape at amplitude 1, so that the slider shows what it will do.
     let ghost = move || {
         let reach = reach_of(sizes.get().seq_len) as i32;
         let shape = Curve {
@@ -131,7 +131,7 @@ fn Shape() -> impl IntoView {
         Callback::new(move |to: f64| {
             app.change(|s| {
                 edit(&mut s.cjar.s, to as f32);
-                // A shape without height says nothing: moving it shows it.
+                // At amplitude 0 the shape has no effect, so moving it turns s on.
                 if s.cjar.s.amplitude == 0.0 {
                     s.cjar.s.amplitude = 1.0;
                 }
@@ -212,7 +212,7 @@ fn extent(points: &[f64]) -> (f64, f64) {
         .fold((f64::MAX, f64::MIN), |(lo, hi), &p| (lo.min(p), hi.max(p)))
 }
 
-/// Height of a value in the drawing, with zero always inside it.
+/// Height of a value in the drawing; zero is always inside.
 fn y_of(value: f64, (lo, hi): (f64, f64)) -> f64 {
     let (lo, hi) = (lo.min(0.0), hi.max(0.0));
     let span = if hi - lo > 1e-9 { hi - lo } else { 1.0 };

@@ -1,4 +1,4 @@
-//! The controls: what the mechanism is, what it sees, what it adds.
+//! The controls: which mechanism, what it sees, what it adds.
 
 pub mod bias;
 pub mod choice;
@@ -16,8 +16,8 @@ use crate::state::derived::{part, t};
 use attnscope_scene::{Control, Mechanism, Scene};
 use attnscope_text::page as words;
 
-/// Whether a control is on screen: all are on the page; an embed shows what it asks for, or what
-/// its mechanism needs.
+/// A control is on screen: the page shows all, an embed those that it asks for or else those of its
+/// mechanism.
 pub fn is_shown(scene: &Scene, embedded: bool, control: Control) -> bool {
     if !embedded {
         return true;

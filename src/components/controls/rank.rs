@@ -61,7 +61,7 @@ pub fn OutputRank() -> impl IntoView {
     }
 }
 
-/// Share of W_O's energy that rank r keeps (SPEC 4); `None` while σ is not known.
+/// Share of W_O's energy that rank r keeps (SPEC 4); `None` until σ is known.
 pub fn energy_kept(sigma: &[f32], rank: usize) -> Option<f64> {
     (!sigma.is_empty()).then(|| low_rank::energy_kept(sigma, rank))
 }
@@ -175,7 +175,7 @@ fn Segment() -> impl IntoView {
 fn ScaleChoice() -> impl IntoView {
     let app = AppState::get();
     let Derived { lang, sizes, .. } = Derived::get();
-    // Which of the three, apart from the free value itself.
+    // Which of the three; the free value itself does not matter here.
     let kind = part(app, |s| match s.scale {
         Scale::HeadDim => 0u8,
         Scale::ModelDim => 1,
@@ -202,7 +202,7 @@ fn ScaleChoice() -> impl IntoView {
                     s.scale = match to {
                         0 => Scale::HeadDim,
                         1 => Scale::ModelDim,
-                        // Starts from what was on screen.
+                        // Starts from the value on screen.
                         _ => Scale::Free(untrack(|| factor(s.scale)) as f32),
                     };
                 });

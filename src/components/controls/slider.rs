@@ -1,4 +1,4 @@
-//! The slider: value, unit, consequence, number box; keys that step, double and restore.
+//! The slider: value, unit, consequence and number box; keys step, double, halve and restore.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -23,9 +23,9 @@ pub fn Slider(
     track: Memo<Track>,
     /// What double-click and Backspace restore.
     default: Memo<f64>,
-    /// Takes a new value, already on the track.
+    /// Called with a new value that lies on the track.
     set: Callback<f64>,
-    /// What the value leads to, in words.
+    /// Consequence of the value, in words.
     #[prop(optional)]
     consequence: Option<Memo<String>>,
     /// Unit beside the number.
@@ -38,7 +38,8 @@ pub fn Slider(
     let lang = Derived::get().lang;
     let node = NodeRef::<html::Input>::new();
 
-    // One effect, in this order: a range input clamps its value to the limits it has at that moment.
+    // One effect, in this order: a range input clamps its value to the limits it has at that
+    // moment.
     Effect::new(move || {
         let (track, value) = (track.get(), value.get());
         let Some(input) = node.get() else { return };
@@ -77,12 +78,12 @@ pub fn Slider(
     };
     let on_exact = move |ev: web_sys::Event| {
         let input = event_target::<web_sys::HtmlInputElement>(&ev);
-        // NaN is what is no number.
+        // NaN means that the text is not a number.
         let number = input.value_as_number();
         if !number.is_nan() {
             change(number);
         }
-        // What was typed and refused or rounded gives way to what holds.
+        // Rejected or rounded input is replaced by the value in effect.
         input.set_value(&plain(value.get_untracked(), track.get_untracked()));
     };
     let note = format!("{id}-note");
@@ -132,7 +133,7 @@ pub fn Slider(
     }
 }
 
-/// Where a key takes the value; `None` for keys that are not the slider's.
+/// The value after a key; `None` for keys that the slider does not handle.
 fn by_key(ev: &web_sys::KeyboardEvent, track: Track, now: f64, default: f64) -> Option<f64> {
     let stride = if ev.shift_key() { 10.0 } else { 1.0 };
     Some(match ev.key().as_str() {
@@ -147,7 +148,7 @@ fn by_key(ev: &web_sys::KeyboardEvent, track: Track, now: f64, default: f64) -> 
     })
 }
 
-/// A number as number boxes want it: a plain minus sign, as many decimals as the step has.
+/// A number as number boxes expect it: with a plain minus sign and as many decimals as the step.
 fn plain(value: f64, track: Track) -> String {
     let decimals = (0..6).find(|&n| {
         let scaled = track.step * 10f64.powi(n);

@@ -63,7 +63,7 @@ pub fn Mask() -> impl IntoView {
     }
 }
 
-/// The window's size (or explicit reach) and what it leads to.
+/// The window's size (or explicit reach) and its consequence.
 #[component]
 fn WindowSize() -> impl IntoView {
     let app = AppState::get();
@@ -133,7 +133,7 @@ fn WindowSize() -> impl IntoView {
             value=part(app, |s| s.window.convention)
             set=Callback::new(move |to| {
                 app.change(|s| {
-                    // Explicit starts from what was on screen.
+                    // Explicit starts from the reach on screen.
                     if to == Convention::Explicit {
                         let reach = Reach::of(s, sizes.get_untracked().seq_len);
                         (s.window.left, s.window.right) = (reach.left, reach.right);
@@ -153,7 +153,7 @@ fn Side(
     id: &'static str,
     /// "Left" or "Right".
     label: attnscope_text::Text,
-    /// Which of the two.
+    /// The left one.
     left: bool,
 ) -> impl IntoView {
     let app = AppState::get();
@@ -212,10 +212,10 @@ fn Side(
     }
 }
 
-/// Sinks; folded: globals, dilation, padding, what an empty row gets.
+/// Sinks; folded: globals, dilation, padding, what fully masked rows get.
 #[component]
 fn MoreMask(
-    /// Whether the window takes part.
+    /// The window is in effect.
     window: Memo<bool>,
 ) -> impl IntoView {
     let app = AppState::get();

@@ -1,4 +1,4 @@
-//! Files of a layer: fetched once, piece by piece with progress, and given up when asked.
+//! Files of a layer: fetched once, chunk by chunk with progress, and cancelled on request.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -25,8 +25,8 @@ impl Loader {
         Some(bytes.clone())
     }
 
-    /// One file, fetched once: its bytes and what `parse` reads from them. Only what could be read is
-    /// kept, and what could not is fetched past the browser's cache the next time.
+    /// Fetches a file once: its bytes and what `parse` reads from them. Only files that parse are
+    /// kept; a file that does not is fetched past the browser's cache the next time.
     pub(super) async fn fetch<T>(
         &self,
         file: &str,
@@ -49,7 +49,7 @@ impl Loader {
         Ok((bytes, parsed))
     }
 
-    /// What the server answers for `file`, whatever it is.
+    /// The server's answer for `file`, unchecked.
     async fn answer(&self, file: &str, progress: Option<&Progress>) -> Result<Blob, Problem> {
         let abort = AbortController::new().ok();
         let init = RequestInit::new();
@@ -77,7 +77,7 @@ impl Loader {
             .map_err(|_| broken(file, "the connection broke off"))
     }
 
-    /// What the browser may keep of `file` is not the file.
+    /// The browser's cached copy of `file` must not be used.
     fn distrust(&self, file: &str) {
         let mut distrusted = self.distrusted.borrow_mut();
         if !distrusted.iter().any(|name| name == file) {
@@ -95,7 +95,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Of load number `run` of `loader`.
+    /// Progress of load number `run` of `loader`.
     pub(super) fn new(loader: &Loader, run: u32) -> Self {
         Self {
             loader: loader.clone(),
@@ -124,7 +124,7 @@ impl Progress {
     }
 }
 
-/// Reads a body piece by piece, so that progress can be shown.
+/// Reads a body chunk by chunk, to report progress.
 async fn read(response: &Response, progress: Option<&Progress>) -> Result<Blob, JsValue> {
     let length = response
         .headers()
