@@ -91,7 +91,7 @@ fn one_line_of_every_mark_is_seen_on_every_colour_of_every_map() {
     ];
     for theme in ["light", "dark"] {
         let under = map_colors(theme);
-        assert_eq!(under.len(), 3 * colors::STEPS + 2);
+        assert_eq!(under.len(), 2 * colors::STEPS + 2);
         for (selector, names, also) in marks {
             let mut drawn = rule(STYLES, selector).to_owned();
             if !also.is_empty() {

@@ -1,6 +1,7 @@
 // Weighs the page as a server sends it: brotli of everything but layer data. Exit status 1 above
-// the budget. The self-check is a page of its own, loaded when it is asked for, and the CPU engine a
-// module of its own, loaded where no graphics device draws: weighed, not counted.
+// the budget. The self-check is a page of its own, loaded when it is asked for, and the compute
+// worker and the CPU engine are modules of their own, loaded after the first map and where no graphics
+// device draws: weighed, not counted.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
