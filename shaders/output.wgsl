@@ -67,7 +67,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let prefix = u32(block.prefix);
     var lo = u32(block.lo);
     var stop = u32(max(max(block.prefix, block.hi + 1), 0));
-    if (EMPTY == EMPTY_MEAN && (blind(rows.x) || blind(rows.y) || blind(rows.z) || blind(rows.w))) {
+    if (FULLY_MASKED == EMPTY_MEAN && (blind(rows.x) || blind(rows.y) || blind(rows.z) || blind(rows.w))) {
         lo = 0u;
         stop = head.seq_len;
     }

@@ -42,7 +42,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let end_row = min(i0 + 4u, row_end);
         // Of the texel's keys, read only those that one of the four rows can see.
         var block = block_span(i32(i0), i32(end_row) - 1, head);
-        if (EMPTY == EMPTY_MEAN) {
+        if (FULLY_MASKED == EMPTY_MEAN) {
             block = RowSpan(0, 0, i32(col_end) - 1); // A fully masked row has weights everywhere.
         }
         let prefix = u32(block.prefix);

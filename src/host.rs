@@ -13,7 +13,7 @@ use crate::state::address;
 use crate::state::{AppState, EngineState};
 use attnscope_attention::summary::Summary;
 use attnscope_engine::Engine;
-use attnscope_scene::words::Word as _;
+use attnscope_scene::link_words::Word as _;
 use attnscope_scene::{LessonId, Scene};
 use attnscope_text::sentence::Said;
 use attnscope_text::symbols;

@@ -4,7 +4,7 @@
 mod support;
 
 use attnscope_attention::compare::{Tolerance, compare};
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_attention::layer::{Input, PositionBias, ScoreBias, Tensor};
 use attnscope_engine::{Frame, OutputMatrix};
 use attnscope_engine_gpu::GpuEngine;
@@ -50,7 +50,7 @@ fn rows_sum_to_one(engine: &mut GpuEngine, recipe: &Recipe) -> Held {
         let rule = |j: usize| frame.config.visibility.visible(i, j, len, mask);
         let keys = (0..len).filter(|&j| rule(j)).count();
         // Every key has a weight there.
-        let mean = keys == 0 && recipe.empty == Empty::Mean;
+        let mean = keys == 0 && recipe.empty == FullyMasked::Mean;
         for (j, value) in row.iter().enumerate() {
             let sees = rule(j) || mean;
             prop_assert_eq!(map.visible[i * len + j] > 0.5, sees, "visible {} {}", i, j);

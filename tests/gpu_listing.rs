@@ -5,7 +5,7 @@
 mod support;
 
 use attnscope_attention::compare::{Tolerance, compare};
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_attention::output::head_outputs;
 use attnscope_attention::reference::Head;
 use attnscope_data::case::Case;
@@ -24,7 +24,7 @@ fn blind(name: &str, padding: u32, strict: bool) -> Case {
     if strict {
         case.config.visibility.right = Some(-1);
     }
-    case.config.empty = Empty::Mean;
+    case.config.empty = FullyMasked::Mean;
     case
 }
 
@@ -103,7 +103,7 @@ fn padding_is_never_a_key() {
         ("full-h2-l7-d3", 99),
     ] {
         let mut case = blind(name, padding, false);
-        case.config.empty = Empty::Zero;
+        case.config.empty = FullyMasked::Zero;
         judge(&mut engine, &case);
     }
     assert_eq!(engine.take_fault(), None);
@@ -124,19 +124,19 @@ fn the_mean_is_drawn_as_a_weight_and_not_as_a_score() {
         let map = Some(map);
         read(&mut engine, &Frame { map, ..base })
     };
-    let mean = show(Quantity::Weights, None, Empty::Mean);
+    let mean = show(Quantity::Weights, None, FullyMasked::Mean);
     assert!(mean.visible[..l].iter().all(|&share| share == 1.0));
     // Score and the other choice: no key, and the other rows as they were.
     for other in [
-        show(Quantity::Score, None, Empty::Mean),
-        show(Quantity::Weights, None, Empty::Zero),
+        show(Quantity::Score, None, FullyMasked::Mean),
+        show(Quantity::Weights, None, FullyMasked::Zero),
     ] {
         assert!(other.values[..l].iter().all(|&value| value == 0.0));
         assert!(other.visible[..l].iter().all(|&share| share <= 0.0));
         assert_eq!(other.visible[l..], mean.visible[l..]);
     }
     // A pooled map of one texel a row band holds what its cells hold.
-    let pooled = show(Quantity::Weights, Some(3), Empty::Mean);
+    let pooled = show(Quantity::Weights, Some(3), FullyMasked::Mean);
     let band = l / 3;
     let cells: Vec<f32> = (0..band)
         .flat_map(|i| (0..band).map(move |j| i * l + j))

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::mem::offset_of;
 use std::process::Command;
 
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_engine::{ColorTable, Pool};
 use attnscope_engine_gpu::gpu_data::{
     self as data, BiasParams, EnergyParams, HeadParams, HeatmapParams, LinearParams, MapParams,
@@ -293,8 +293,8 @@ fn numbers_are_the_same_on_both_sides() {
         ("READING_SOFTMAX", Reading::Softmax as u32),
         ("READING_BIAS", Reading::Bias as u32),
         ("READING_PRODUCT", Reading::Product as u32),
-        ("EMPTY_ZERO", Empty::Zero as u32),
-        ("EMPTY_MEAN", Empty::Mean as u32),
+        ("EMPTY_ZERO", FullyMasked::Zero as u32),
+        ("EMPTY_MEAN", FullyMasked::Mean as u32),
         ("FLAG_CAUSAL", data::FLAG_CAUSAL),
         ("FLAG_LEFT_LIMITED", data::FLAG_LEFT_LIMITED),
         ("FLAG_RIGHT_LIMITED", data::FLAG_RIGHT_LIMITED),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use attnscope_attention::bias::Numbers;
 use attnscope_attention::compare::{Tolerance, compare};
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_attention::layer::ScoreBias;
 use attnscope_attention::low_rank;
 use attnscope_attention::visibility::Visibility;
@@ -168,9 +168,9 @@ fn case(at: u64) -> (Frame, String) {
     frame.config = scene.config(sizes);
     frame.config.visibility = recipe.visibility;
     frame.config.empty = if kind.is_multiple_of(7) {
-        Empty::Mean
+        FullyMasked::Mean
     } else {
-        Empty::Zero
+        FullyMasked::Zero
     };
     frame.biases = scene.biases(sizes);
     if frame.config.score_rank.is_some() {

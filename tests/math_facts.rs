@@ -17,12 +17,12 @@ use attnscope_attention::output::{component_energies, head_outputs, layer_output
 use attnscope_attention::reference::Head;
 use attnscope_attention::visibility::Visibility;
 use attnscope_data::{folder, minilm};
-use attnscope_scene::Text;
+use attnscope_scene::Passage;
 use proptest::prelude::*;
 
 /// Layer 1 of MiniLM on *sentence*.
 static SENTENCE: LazyLock<Layer> = LazyLock::new(|| {
-    let files = minilm::files(Text::Sentence, 1);
+    let files = minilm::files(Passage::Sentence, 1);
     let read = |name: &str| fs::read(folder::shipped().join("..").join(name)).unwrap();
     let (x, qk, vo) = (read(&files.hidden), read(&files.qk), read(&files.vo));
     minilm::assemble(1, &x, &qk, &vo).unwrap().layer

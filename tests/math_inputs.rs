@@ -8,7 +8,7 @@ use attnscope_data::case::Case;
 use attnscope_data::minilm::{Hidden, Weights};
 use attnscope_data::safetensors::{ReadError, Tensors};
 use attnscope_data::{folder, minilm};
-use attnscope_scene::Text;
+use attnscope_scene::Passage;
 use proptest::prelude::*;
 
 fn read(name: &str) -> Vec<u8> {
@@ -28,9 +28,9 @@ fn golden_folder_has_all_cases() {
 #[test]
 fn every_layer_of_every_text_assembles() {
     for (text, len) in [
-        (Text::Sentence, 24),
-        (Text::Paragraph, 120),
-        (Text::Page, 512),
+        (Passage::Sentence, 24),
+        (Passage::Paragraph, 120),
+        (Passage::Page, 512),
     ] {
         for layer in 0..minilm::LAYERS {
             let files = minilm::files(text, layer);
@@ -60,7 +60,7 @@ fn the_first_picture_is_head_8_of_layer_1() {
 
 #[test]
 fn damaged_files_are_refused() {
-    let files = minilm::files(Text::Sentence, 1);
+    let files = minilm::files(Passage::Sentence, 1);
     let (x, qk, vo) = (read(&files.hidden), read(&files.qk), read(&files.vo));
     assert!(minilm::assemble(2, &x, &qk, &vo).is_err(), "x.1 is no x.2");
     assert!(minilm::assemble(1, &x, &vo, &qk).is_err(), "files swapped");
@@ -94,7 +94,7 @@ fn a_file_that_is_damaged_alone_is_the_one_that_is_refused() {
         Weights::parse_vo(1, bytes).map(drop)
     }
     type Parse = fn(&[u8]) -> Result<(), ReadError>;
-    let files = minilm::files(Text::Sentence, 1);
+    let files = minilm::files(Passage::Sentence, 1);
     // The file, its reader, and a shape that has as many numbers but is the wrong one.
     let kinds: [(&str, Parse, &str, &str); 4] = [
         (minilm::FIRST_FILE, first, "[24,384]", "[384,24]"),
@@ -131,7 +131,7 @@ fn a_file_that_is_damaged_alone_is_the_one_that_is_refused() {
             );
         }
     }
-    let next = minilm::files(Text::Sentence, 2);
+    let next = minilm::files(Passage::Sentence, 2);
     assert!(
         hidden(&read(&next.hidden)).is_err(),
         "hidden states of another layer"
@@ -153,7 +153,7 @@ fn cases_that_name_inputs_get_the_shipped_ones() {
         .into_iter()
         .find(|case| case.name == "minilm-sentence-full")
         .unwrap();
-    let files = minilm::files(Text::Sentence, 1);
+    let files = minilm::files(Passage::Sentence, 1);
     let (x, qk, vo) = (read(&files.hidden), read(&files.qk), read(&files.vo));
     let named = minilm::assemble(1, &x, &qk, &vo).unwrap();
     assert!(matches!(case.layer.input, Input::Hidden { .. }));

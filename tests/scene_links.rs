@@ -9,7 +9,9 @@ use attnscope_attention::config::Reading;
 use attnscope_scene::keys::KEYS;
 use attnscope_scene::permalink::{MAX_BYTES, MAX_WARNINGS, VERSION};
 use attnscope_scene::warning::{QUOTE_CHARS, Reason};
-use attnscope_scene::{Control, Convention, MAX_SEQ_LEN, Mechanism, Pattern, Scene, Source, Text};
+use attnscope_scene::{
+    Control, Convention, MAX_SEQ_LEN, Mechanism, Passage, Pattern, Scene, Source,
+};
 use proptest::prelude::*;
 use scenes::scene;
 
@@ -111,7 +113,7 @@ fn a_link_reads_as_it_is_written() {
     assert_eq!(
         scene.source,
         Source::MiniLm {
-            text: Text::Page,
+            text: Passage::Page,
             layer: 3
         }
     );

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use attnscope_attention::compare::{Tolerance, compare};
-use attnscope_attention::config::{Config, Empty, Reading};
+use attnscope_attention::config::{Config, FullyMasked, Reading};
 use attnscope_attention::layer::{Biases, Input, Layer, Linear, ScoreBias, Tensor};
 use attnscope_attention::output::{head_outputs, layer_output};
 use attnscope_attention::reference::Head;
@@ -237,7 +237,7 @@ fn the_mean_of_all_values_is_what_minus_1e9_gives() {
     assert!((cell.weight - 1.0 / l as f64).abs() < 1e-15);
     // The same in O: the mean of v', and exactly 0 in the other choice.
     let mut zero = scene.clone();
-    zero.empty = Empty::Zero;
+    zero.empty = FullyMasked::Zero;
     let dim = sizes.head_dim;
     let empty = Head::new(&layer, &zero.config(sizes), &zero.biases(sizes), 2).unwrap();
     assert!(empty.output().unwrap()[..dim].iter().all(|&o| o == 0.0));

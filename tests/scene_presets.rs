@@ -8,9 +8,9 @@ use attnscope_attention::layer::{Layer, Output};
 use attnscope_attention::low_rank::{energy_kept, out_factors};
 use attnscope_attention::reference::{Head, Map};
 use attnscope_data::minilm::{assemble, files};
+use attnscope_scene::link_words::Word;
 use attnscope_scene::presets::Fact;
 use attnscope_scene::resolve::Sizes;
-use attnscope_scene::words::Word;
 use attnscope_scene::{LessonId, Scene, Source};
 
 /// What has to be equal after rounding to two digits.

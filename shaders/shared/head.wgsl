@@ -39,7 +39,7 @@ fn scores(i0: u32, j0: u32, count: u32) -> mat4x4<f32> {
     for (var c = 0u; c < count; c++) {
         var q = mat4x4<f32>(queries[qi.x + c], queries[qi.y + c], queries[qi.z + c], queries[qi.w + c]);
         let k = mat4x4<f32>(keys[kj.x + c], keys[kj.y + c], keys[kj.z + c], keys[kj.w + c]);
-        if (PARTIAL) {
+        if (RAGGED_WIDTH) {
             let m = taken(c);
             q = mat4x4<f32>(m * q[0], m * q[1], m * q[2], m * q[3]);
         }

@@ -29,12 +29,12 @@ override SEGMENTS: u32 = SEGMENTS_ONE;
 // What a fully masked row gets: nothing, or the mean of all values.
 const EMPTY_ZERO: u32 = 0u;
 const EMPTY_MEAN: u32 = 1u;
-override EMPTY: u32 = EMPTY_ZERO;
+override FULLY_MASKED: u32 = EMPTY_ZERO;
 
 // Whether there is a boolean mask, a dilation above 1, and a width that is not whole vec4s.
 override MASKED: bool = false;
 override DILATED: bool = false;
-override PARTIAL: bool = false;
+override RAGGED_WIDTH: bool = false;
 
 struct HeadParams {
     // L.

@@ -14,7 +14,7 @@ fn blind(i: u32) -> bool {
 // a fully masked row that gets the mean.
 fn weighed(i: u32, span: RowSpan, j0: u32, end: u32) -> vec4<bool> {
     var seen = visible(i, span, j0, end);
-    if (EMPTY == EMPTY_MEAN) {
+    if (FULLY_MASKED == EMPTY_MEAN) {
         let j = vec4<u32>(j0) + vec4<u32>(0u, 1u, 2u, 3u);
         seen = seen | (vec4<bool>(blind(i)) & (j < vec4<u32>(min(end, head.seq_len))));
     }
@@ -84,7 +84,7 @@ fn weights(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> ve
     if (READING == READING_PRODUCT) {
         a = e * whole_scores(i, r);
     }
-    if (EMPTY == EMPTY_MEAN) {
+    if (FULLY_MASKED == EMPTY_MEAN) {
         a = select(a, vec4<f32>(1.0 / f32(head.seq_len)), vec4<bool>(blind(i)));
     }
     return select(vec4<f32>(0.0), a, seen);

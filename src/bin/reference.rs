@@ -32,10 +32,10 @@ mod native {
     use attnscope_data::synthetic::synthetic;
     use attnscope_data::{folder, minilm};
     use attnscope_scene::key_count::torch_mask;
+    use attnscope_scene::link_words::Word as _;
     use attnscope_scene::resolve::Sizes;
-    use attnscope_scene::words::Word as _;
     use attnscope_scene::{Lang, Quantity, Scene, Source};
-    use attnscope_text::sentence::{Picture, sentence};
+    use attnscope_text::sentence::{SentenceInput, sentence};
     use attnscope_text::symbols::written;
     use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ mod native {
       [heads, L, head_dim], a [heads, L, L] (flat), left, right, causal, scale, torch_mask, warnings.
   attnscope-reference pack-data <folder of captured files> <folder to write>";
 
-    /// Picture of a whole head are left out beyond this L, as on the page.
+    /// Summaries of a whole head are left out beyond this L, as on the page.
     const MAX_SUMMARY_LEN: usize = 2048;
 
     pub fn run() -> Result<(), String> {
@@ -212,7 +212,7 @@ mod native {
         rank_energy: Option<(u32, f64)>,
     ) -> Value {
         let rule = scene.visibility();
-        let facts = Picture {
+        let facts = SentenceInput {
             scene,
             head: head as u32,
             summary,

@@ -6,7 +6,7 @@ use crate::components::rich_text::rich;
 use crate::state::AppState;
 use crate::state::debounce::Quiet;
 use crate::state::derived::{self, Derived, t};
-use attnscope_attention::cost::{self, Flops, PositionCost, Sizes};
+use attnscope_attention::cost::{self, CostSizes, Flops, PositionCost};
 use attnscope_scene::{Lang, Mechanism, Scene};
 use attnscope_text::language::COLON;
 use attnscope_text::{Text, number, side as words};
@@ -17,21 +17,21 @@ const TEXT_RANK: u64 = 64;
 /// What is counted for one picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Counted {
-    full: Sizes,
-    now: Sizes,
+    full: CostSizes,
+    now: CostSizes,
     parameters_full: u64,
     parameters_now: u64,
 }
 
-fn count(scene: &Scene, sizes: derived::Sizes) -> Counted {
-    let full = Sizes::full(
+fn count(scene: &Scene, sizes: derived::ShownSizes) -> Counted {
+    let full = CostSizes::full(
         u64::from(sizes.seq_len),
         u64::from(sizes.model_dim()),
         u64::from(sizes.heads),
     );
     let cjar = scene.mechanism == Mechanism::Cjar;
     let rank = |rank: Option<u32>, most: u32| rank.filter(|&r| cjar && r < most).map(u64::from);
-    let now = Sizes {
+    let now = CostSizes {
         pairs: scene.visibility().pairs(sizes.seq_len as usize, None),
         out_rank: rank(scene.cjar.out_rank, sizes.model_dim()),
         score_rank: rank(scene.cjar.score_rank, sizes.head_dim),
@@ -145,7 +145,7 @@ fn Claims(
         let rank = now.out_rank.unwrap_or(TEXT_RANK.min(full.model_dim));
         let (all, cut) = (
             cost::flops(&full),
-            cost::flops(&Sizes {
+            cost::flops(&CostSizes {
                 out_rank: Some(rank),
                 ..full
             }),

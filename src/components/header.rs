@@ -9,7 +9,7 @@ use crate::components::share::Share;
 use crate::components::source::SourcePick;
 use crate::state::AppState;
 use crate::state::derived::{Derived, part, t};
-use attnscope_scene::words::Word as _;
+use attnscope_scene::link_words::Word as _;
 use attnscope_scene::{Lang, Theme};
 use attnscope_text::{language as about, page as words};
 

@@ -8,7 +8,7 @@ use crate::scheduler;
 use crate::state::AppState;
 use crate::state::derived::Derived;
 use crate::state::window_stats::Reach;
-use attnscope_text::sentence::{self, Picture, Said};
+use attnscope_text::sentence::{self, Said, SentenceInput};
 use attnscope_worker::compute_protocol::MAX_SUMMARY_LEN;
 
 /// The sentence on screen, for the page and for whoever asks from outside; empty until there are
@@ -33,12 +33,12 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<Said> {
                     .cjar
                     .out_rank
                     .and_then(|rank| energy(rank).map(|energy| (rank, energy)));
-                // Picture are of the weights whatever is looked at; the sentence is about the picture.
+                // The summary is of the weights whatever is looked at; the sentence is about the picture.
                 let mut scene = scene.clone();
                 scene.view.quantity = app.scene.with(|now| now.view.quantity);
                 sentence::said(
                     lang,
-                    &Picture {
+                    &SentenceInput {
                         scene: &scene,
                         head: scene.head(derived.sizes.get().heads as usize) as u32,
                         summary,
@@ -52,7 +52,7 @@ pub fn spoken(app: AppState, derived: Derived) -> Memo<Said> {
     })
 }
 
-/// Picture follow when the hand rests: until then they are of an earlier Scene.
+/// The summary follows when the hand rests: until then they are of an earlier Scene.
 pub fn is_late(app: AppState) -> Memo<bool> {
     Memo::new(move |_| {
         let now = app.scene.with(scheduler::summary_key);

@@ -6,7 +6,7 @@ use crate::components::rich_text::rich;
 use crate::scheduler;
 use crate::state::derived::{Derived, part, t};
 use crate::state::{AppState, LayerState};
-use attnscope_scene::{MAX_SEQ_LEN, Pattern, Source, Text as Passage};
+use attnscope_scene::{MAX_SEQ_LEN, Passage, Pattern, Source};
 use attnscope_text::{self as words, page as words_page};
 
 /// Layers of the shipped model.

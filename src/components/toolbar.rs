@@ -8,7 +8,7 @@ use crate::components::pointer::Pointer;
 use crate::components::rich_text::rich;
 use crate::state::AppState;
 use crate::state::derived::{Derived, part, t};
-use attnscope_scene::words::Word;
+use attnscope_scene::link_words::Word;
 use attnscope_scene::{ColorScale, Quantity, Range, Scene};
 use attnscope_text::board as words;
 

@@ -50,7 +50,7 @@ pub fn retry(problem: &Problem) {
         }
     }
     if let Problem::Engine(_) = problem {
-        crate::scheduler::device_lifecycle::retry_cpu();
+        crate::scheduler::device_lifecycle::retry_engine();
     } else if let Some(loader) = with(|scheduler| scheduler.loader.clone()) {
         loader.retry();
     }

@@ -23,7 +23,7 @@ use attnscope_scene::{Bias, Quantity, Rect, Scene, View};
 use attnscope_worker::Latest;
 use attnscope_worker::compute_protocol::{ComputeRequest, ComputeResponse};
 
-/// Which picture facts belong to.
+/// Key of a summary: layer, and the Scene without what does not matter to it.
 type Key = (u64, Scene);
 
 /// What was drawn.
@@ -32,11 +32,11 @@ pub struct Drawn {
     /// Number of the Frame.
     frame: u64,
     /// Whose picture it is, and of which cells.
-    of: Picture,
+    of: SummaryKey,
 }
 
 /// What makes the values of a map.
-type Picture = (Key, Quantity, Rect);
+type SummaryKey = (Key, Quantity, Rect);
 
 /// q and k of one head, and its factors where the score has a rank.
 type Parts = Rc<(Projected, Option<HeadFactors>)>;
@@ -73,7 +73,7 @@ pub struct NumberRequests {
 }
 
 impl NumberRequests {
-    /// NumberRequests for `state`, asked of `compute`.
+    /// Requests for `state`, asked of `compute`.
     pub fn new(state: AppState, compute: ComputeClient, biases: KeptBiases) -> Self {
         Self {
             state,
@@ -372,7 +372,7 @@ impl NumberRequests {
 }
 
 /// What makes the values of the map that `scene` shows of `layer`.
-fn picture(layer: &Layer, scene: &Scene) -> Picture {
+fn picture(layer: &Layer, scene: &Scene) -> SummaryKey {
     let key = (layer.id, summary_key(scene));
     (key, scene.view.quantity, scene.rect(layer.seq_len))
 }

@@ -10,7 +10,7 @@ use crate::scheduler::active_engine::ActiveEngine;
 use crate::scheduler::canvases::tried;
 use crate::scheduler::cpu_client::CpuClient;
 use crate::scheduler::{at_once, now, wake, with};
-use crate::state::derived::Sizes;
+use crate::state::derived::ShownSizes;
 use crate::state::problem::Problem;
 use crate::state::{AppState, EngineState};
 use attnscope_engine::recovery::{Again, Recovery};
@@ -84,7 +84,7 @@ fn use_gpu(state: AppState, engine: GpuEngine) {
     }
     state.tell(is_no_engine, Vec::new());
     let scale = state.scene.with_untracked(|scene| {
-        let sizes = Sizes::expected(&scene.source);
+        let sizes = ShownSizes::expected(&scene.source);
         scene.color_scale(sizes.seq_len as usize)
     });
     with(|scheduler| {
@@ -155,7 +155,7 @@ fn retry_later(state: AppState, recovery: Recovery) {
 }
 
 /// The reader asks for an engine again where there is none.
-pub fn retry_cpu() {
+pub fn retry_engine() {
     if let Some(state) = with(|scheduler| scheduler.state) {
         state.tell(is_no_engine, Vec::new());
         retry(state);

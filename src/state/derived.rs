@@ -7,12 +7,12 @@ use leptos::prelude::*;
 use crate::components::rich_text::{RichText, rich};
 use crate::state::long_lived::LongLived;
 use crate::state::{AppState, State};
-use attnscope_scene::{Lang, Rect, Scene, Source, Text as Passage, Theme};
+use attnscope_scene::{Lang, Passage, Rect, Scene, Source, Theme};
 use attnscope_text::Text;
 
-/// Sizes of the layer on screen.
+/// ShownSizes of the layer on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub struct ShownSizes {
     /// L.
     pub seq_len: u32,
     /// H of the whole layer, even while only one head of it is there.
@@ -21,7 +21,7 @@ pub struct Sizes {
     pub head_dim: u32,
 }
 
-impl Sizes {
+impl ShownSizes {
     /// d.
     pub fn model_dim(self) -> u32 {
         self.heads * self.head_dim
@@ -66,8 +66,8 @@ pub struct Derived {
     pub lang: Lasting<Lang>,
     /// Theme on screen.
     pub theme: Lasting<Theme>,
-    /// Sizes of the layer on screen.
-    pub sizes: Lasting<Sizes>,
+    /// ShownSizes of the layer on screen.
+    pub sizes: Lasting<ShownSizes>,
     /// One label per token.
     pub tokens: Lasting<Arc<[String]>>,
     /// Visible rectangle of the map.
@@ -99,9 +99,9 @@ impl Derived {
         });
         let source = part(app, |s| s.source.clone());
         let sizes = lasting(move || {
-            let expected = source.with(Sizes::expected);
+            let expected = source.with(ShownSizes::expected);
             app.layer.with(|state| {
-                state.shown().map_or(expected, |shown| Sizes {
+                state.shown().map_or(expected, |shown| ShownSizes {
                     seq_len: shown.layer.seq_len as u32,
                     // A preview holds one head of a shipped layer.
                     heads: match shown.layer.preview_of {

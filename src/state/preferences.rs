@@ -9,7 +9,7 @@ use crate::scheduler::print;
 use crate::state::derived::Preferences;
 use crate::state::{State, state};
 use attnscope_scene::Lang;
-use attnscope_scene::words::Word as _;
+use attnscope_scene::link_words::Word as _;
 
 /// Width and height of an element in CSS pixels, followed as long as its owner lives.
 pub fn measured(node: NodeRef<Div>) -> RwSignal<(f64, f64)>

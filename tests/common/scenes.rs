@@ -1,8 +1,8 @@
 //! Arbitrary Scenes, most of them illegal.
 
-use attnscope_scene::words::Word;
+use attnscope_scene::link_words::Word;
 use attnscope_scene::{
-    Bias, Cjar, Control, Curve, Pattern, Rect, Scale, Scene, Source, Text, View, Window,
+    Bias, Cjar, Control, Curve, Passage, Pattern, Rect, Scale, Scene, Source, View, Window,
 };
 use proptest::prelude::*;
 
@@ -122,7 +122,7 @@ fn view() -> impl Strategy<Value = View> {
 
 fn source() -> impl Strategy<Value = Source> {
     prop_oneof![
-        (word::<Text>(), any::<u8>()).prop_map(|(text, layer)| Source::MiniLm { text, layer }),
+        (word::<Passage>(), any::<u8>()).prop_map(|(text, layer)| Source::MiniLm { text, layer }),
         (word::<Pattern>(), whole(), any::<u32>()).prop_map(|(pattern, seq_len, seed)| {
             Source::Synthetic {
                 pattern,

@@ -2,7 +2,7 @@
 //! (`pictures.rs`).
 
 use attnscope_attention::compare::Comparison;
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_attention::layer::{ScoreBias, Tensor};
 use attnscope_attention::visibility::Visibility;
 use attnscope_data::folder;
@@ -226,7 +226,7 @@ fn layers() -> Vec<(&'static str, Frame)> {
             "empty-mean",
             shown(&Recipe {
                 visibility: window(8, -6),
-                empty: Empty::Mean,
+                empty: FullyMasked::Mean,
                 ..plain()
             }),
         ),
@@ -284,7 +284,7 @@ fn views() -> Vec<(&'static str, Frame)> {
     let blind = || Recipe {
         seq_len: 22,
         visibility: window(-12, 15),
-        empty: Empty::Mean,
+        empty: FullyMasked::Mean,
         ..Recipe::default()
     };
     vec![

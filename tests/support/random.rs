@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use attnscope_attention::compare::Comparison;
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_attention::visibility::Visibility;
 use attnscope_engine_gpu::GpuEngine;
 use proptest::prelude::*;
@@ -231,7 +231,11 @@ fn recipes_of(kind: Kind) -> impl Strategy<Value = Recipe> {
                 visibility,
                 hidden: kind.masked.then_some(hidden),
                 reading: kind.reading,
-                empty: if kind.mean { Empty::Mean } else { Empty::Zero },
+                empty: if kind.mean {
+                    FullyMasked::Mean
+                } else {
+                    FullyMasked::Zero
+                },
                 segment: kind.segmented.then_some(segment),
                 s: match kind.s {
                     0 => None,

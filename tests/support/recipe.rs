@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use attnscope_attention::bias::Numbers;
-use attnscope_attention::config::{Config, Empty, Reading};
+use attnscope_attention::config::{Config, FullyMasked, Reading};
 use attnscope_attention::layer::{
     Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
 };
@@ -70,7 +70,7 @@ pub struct Recipe {
     /// Share of cells that a boolean mask hides.
     pub hidden: Option<f64>,
     pub reading: Reading,
-    pub empty: Empty,
+    pub empty: FullyMasked,
     pub segment: Option<u32>,
     pub s: Option<Auxiliary>,
     /// Added to every number of s.
@@ -97,7 +97,7 @@ impl Default for Recipe {
             visibility: Visibility::default(),
             hidden: None,
             reading: Reading::Softmax,
-            empty: Empty::Zero,
+            empty: FullyMasked::Zero,
             segment: None,
             s: None,
             s_common: 0.0,

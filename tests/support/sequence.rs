@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_attention::layer::{Biases, Output, PositionBias, ScoreBias, Tensor};
 use attnscope_attention::low_rank;
 use attnscope_attention::visibility::Visibility;
@@ -264,7 +264,7 @@ impl<'a> Choices<'a> {
         config.segment = self.of(Part::Segment, &[None, Some(4), Some(70)]);
         config.scale = self.of(Part::Scale, &[0.4, 0.7]);
         config.visibility = self.visibility();
-        config.empty = self.of(Part::Empty, &[Empty::Zero, Empty::Mean]);
+        config.empty = self.of(Part::Empty, &[FullyMasked::Zero, FullyMasked::Mean]);
         config.score_rank = self.of(Part::ScoreRank, &[None, None, Some(2), Some(3)]);
         if config.score_rank.is_some() {
             frame.score_factors = Some(kit.factors(acting, &frame.biases));

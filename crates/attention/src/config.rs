@@ -34,7 +34,7 @@ impl Reading {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u32)]
-pub enum Empty {
+pub enum FullyMasked {
     /// Nothing: A = 0 and O = 0 exactly.
     #[default]
     Zero = 0,
@@ -53,7 +53,7 @@ pub struct Config {
     /// How weights are made.
     pub reading: Reading,
     /// What a fully masked row gets.
-    pub empty: Empty,
+    pub empty: FullyMasked,
     /// Keys per segment of the normalisation; `None` is one segment over all keys (SPEC 3).
     pub segment: Option<u32>,
     /// Rank ρ of the score per head; `None` is the full score.
@@ -69,7 +69,7 @@ impl Config {
             visibility: Visibility::default(),
             scale: 1.0 / (head_dim as f64).sqrt(),
             reading: Reading::Softmax,
-            empty: Empty::Zero,
+            empty: FullyMasked::Zero,
             segment: None,
             score_rank: None,
             out_rank: None,

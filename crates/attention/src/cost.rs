@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the costs are counted for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sizes {
+pub struct CostSizes {
     /// L.
     pub seq_len: u64,
     /// d.
@@ -20,7 +20,7 @@ pub struct Sizes {
     pub score_rank: Option<u64>,
 }
 
-impl Sizes {
+impl CostSizes {
     /// Full attention.
     pub fn full(seq_len: u64, model_dim: u64, heads: u64) -> Self {
         Self {
@@ -73,8 +73,8 @@ impl Flops {
 
 /// Counts the operations for `sizes`. The factors of the score rank count as given, like weights:
 /// computing them (QR and a small SVD) is not part of a forward pass.
-pub fn flops(sizes: &Sizes) -> Flops {
-    let Sizes {
+pub fn flops(sizes: &CostSizes) -> Flops {
+    let CostSizes {
         seq_len,
         model_dim,
         heads,
@@ -101,8 +101,8 @@ pub fn output_parameters(model_dim: u64, out_rank: Option<u64>) -> u64 {
 /// Parameters of the layer without the biases of its projections: 3·d² for q, k, v, the output
 /// projection, P_K and P_V, and, with `dense_s`, one s `[L, L]` shared by the heads (as SPEC 6
 /// counts; one per head would be H times as large).
-pub fn parameters(sizes: &Sizes, position: PositionCost, dense_s: bool) -> u64 {
-    let Sizes {
+pub fn parameters(sizes: &CostSizes, position: PositionCost, dense_s: bool) -> u64 {
+    let CostSizes {
         seq_len: l,
         model_dim: d,
         out_rank,
@@ -118,12 +118,12 @@ pub fn parameters(sizes: &Sizes, position: PositionCost, dense_s: bool) -> u64 {
 
 /// Numbers stored during a forward pass that stores score and A: q, k, v and O `[L, d]`, and two
 /// `[H, L, L]`. The mask does not change this: a masked map takes as much space as a full one.
-pub fn materialised(sizes: &Sizes) -> u64 {
+pub fn materialised(sizes: &CostSizes) -> u64 {
     4 * sizes.seq_len * sizes.model_dim + 2 * sizes.heads * sizes.seq_len * sizes.seq_len
 }
 
 /// Numbers stored when A is never stored, as here: q, k, v, O, and one log-sum per row and head.
-pub fn streamed(sizes: &Sizes) -> u64 {
+pub fn streamed(sizes: &CostSizes) -> u64 {
     4 * sizes.seq_len * sizes.model_dim + sizes.heads * sizes.seq_len
 }
 
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     /// SPEC 6: H = 12, L = 512, d = 768.
-    const SPEC: Sizes = Sizes {
+    const SPEC: CostSizes = CostSizes {
         seq_len: claimed::SEQ_LEN,
         model_dim: claimed::MODEL_DIM,
         heads: 12,
@@ -154,7 +154,7 @@ mod tests {
         out_rank: None,
         score_rank: None,
     };
-    const RANK_64: Sizes = Sizes {
+    const RANK_64: CostSizes = CostSizes {
         out_rank: Some(64),
         ..SPEC
     };
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!((low.scores, low.values), (full.scores, full.values));
         assert_eq!(materialised(&RANK_64), materialised(&SPEC));
         // … while the score rank changes L²·d_h to L²·ρ.
-        let score = flops(&Sizes {
+        let score = flops(&CostSizes {
             score_rank: Some(16),
             ..SPEC
         });
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_window_pays_for_its_pairs_only() {
-        let window = flops(&Sizes {
+        let window = flops(&CostSizes {
             pairs: 512 * 17,
             ..SPEC
         });

@@ -1,6 +1,6 @@
 //! What the page's sentence says about the map of one head. All in f64.
 
-use super::config::{Config, Empty};
+use super::config::{Config, FullyMasked};
 use super::layer::{Biases, Layer};
 use super::reference::{Head, ReferenceError, Row};
 
@@ -92,7 +92,7 @@ pub fn summarize_head(here: &Head, asked: Option<usize>) -> Result<Summary, Refe
         let row = here.row(i);
         gather.row(i, &row);
         // A fully masked row with the mean loses nothing: every key has a weight.
-        let mean = row.seen == 0 && config.empty == Empty::Mean;
+        let mean = row.seen == 0 && config.empty == FullyMasked::Mean;
         if row.seen < l && !mean && !config.reading.is_signed() {
             lost.row(i, here, &row);
         }
@@ -168,7 +168,7 @@ impl Gather {
         summary.visible_max = summary.visible_max.max(n);
         if n == 0 {
             summary.empty_rows += 1;
-            // The weights of a fully masked row (`Empty::Mean`) count in means over all queries.
+            // The weights of a fully masked row (`FullyMasked::Mean`) count in means over all queries.
             for (sum, weight) in self.columns.iter_mut().zip(&row.weights) {
                 *sum += weight;
             }

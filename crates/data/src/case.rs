@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::safetensors::{ReadError, Tensors};
 use attnscope_attention::check::Misfit;
-use attnscope_attention::config::{Config, Empty, Reading};
+use attnscope_attention::config::{Config, FullyMasked, Reading};
 use attnscope_attention::layer::{
     Biases, Input, Layer, Linear, Output, PositionBias, ScoreBias, Tensor, fresh_id,
 };
@@ -397,7 +397,7 @@ fn config(choices: &Choices, head_dim: usize) -> Result<Config, ReadError> {
         },
         scale,
         reading: choices.reading.unwrap_or_default(),
-        empty: Empty::default(),
+        empty: FullyMasked::default(),
         segment: choices.segment,
         score_rank: choices.score_rank,
         out_rank: choices.out_rank,

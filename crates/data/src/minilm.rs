@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::safetensors::{ReadError, Tensors};
 use attnscope_attention::layer::{Input, Layer, Linear, Output, Tensor, fresh_id};
-use attnscope_scene::Text;
+use attnscope_scene::Passage;
 
 /// Layers of the model.
 pub const LAYERS: u8 = 6;
@@ -16,8 +16,8 @@ pub const HEADS: usize = 12;
 pub const MODEL_DIM: usize = 384;
 /// d_h.
 pub const HEAD_DIM: usize = MODEL_DIM / HEADS;
-/// Text, layer and head of the first picture.
-pub const FIRST: (Text, u8, usize) = (Text::Sentence, 1, 8);
+/// Passage, layer and head of the first picture.
+pub const FIRST: (Passage, u8, usize) = (Passage::Sentence, 1, 8);
 /// The one file of the first picture (about 68 kB), relative to the folder of the page's data.
 pub const FIRST_FILE: &str = "minilm/first.safetensors";
 
@@ -35,7 +35,7 @@ pub struct Files {
 }
 
 /// The files of `layer` (0 ..= 5) for `text`.
-pub fn files(text: Text, layer: u8) -> Files {
+pub fn files(text: Passage, layer: u8) -> Files {
     let stem = stem(text);
     Files {
         hidden: format!("minilm/{stem}.x{layer}.safetensors"),
@@ -45,11 +45,11 @@ pub fn files(text: Text, layer: u8) -> Files {
 }
 
 /// Name of a text in file names.
-pub fn stem(text: Text) -> &'static str {
+pub fn stem(text: Passage) -> &'static str {
     match text {
-        Text::Sentence => "sentence",
-        Text::Paragraph => "paragraph",
-        Text::Page => "page",
+        Passage::Sentence => "sentence",
+        Passage::Paragraph => "paragraph",
+        Passage::Page => "page",
     }
 }
 

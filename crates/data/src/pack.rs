@@ -10,7 +10,7 @@ use safetensors::tensor::TensorInfo;
 use serde_json::{Map, Value, json};
 
 use super::minilm::{self, FIRST, HEAD_DIM, LAYERS};
-use attnscope_scene::Text;
+use attnscope_scene::Passage;
 
 /// The error in words, with the name of the file.
 pub type PackError = String;
@@ -33,7 +33,7 @@ pub fn pack(source: &Path, target: &Path) -> Result<Vec<(PathBuf, usize)>, PackE
         written.push((path, bytes.len()));
         Ok::<(), PackError>(())
     };
-    for text in [Text::Sentence, Text::Paragraph, Text::Page] {
+    for text in [Passage::Sentence, Passage::Paragraph, Passage::Page] {
         let stem = minilm::stem(text);
         let (bytes, path) = load(source, &format!("minilm-{stem}.safetensors"))?;
         let file = open(&bytes, &path)?;

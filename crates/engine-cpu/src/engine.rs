@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use attnscope_engine::cache_state::{CacheState, Units};
 use attnscope_engine::needs;
 use attnscope_engine::passes::{Pass, Plan};
-use attnscope_engine::sizes::{Allowed, Sizes, StatSizes};
-use attnscope_engine::steps::{Job, Planner, Step, Steps, row_count};
+use attnscope_engine::sizes::{Allowed, PaddedSizes, StatSizes};
+use attnscope_engine::steps::{Job, Step, StepPlanner, Steps, row_count};
 use attnscope_engine::validate::validated;
 use attnscope_engine::{
     Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues, OutputMatrix,
@@ -26,7 +26,7 @@ pub(super) const BUDGET: u64 = 80_000_000;
 /// The last Frame and the state of its results.
 pub(super) struct Shown {
     pub(super) frame: Frame,
-    pub(super) sizes: Sizes,
+    pub(super) sizes: PaddedSizes,
     cache: CacheState,
 }
 
@@ -128,7 +128,7 @@ impl CpuEngine {
         else {
             return;
         };
-        self.steps = Planner {
+        self.steps = StepPlanner {
             frame,
             sizes,
             stats: &stat_sizes(frame, sizes),
@@ -363,16 +363,16 @@ fn cost(steps: &VecDeque<Step>) -> u64 {
 ///
 /// # Errors
 /// [`EngineError::TooLarge`].
-pub fn check(frame: &Frame) -> Result<Sizes, EngineError> {
+pub fn check(frame: &Frame) -> Result<PaddedSizes, EngineError> {
     // The limits that every graphics device allows: both engines draw the same layers.
     let allowed = Allowed::default();
-    let sizes = Sizes::new(&frame.layer, allowed)?;
+    let sizes = PaddedSizes::new(&frame.layer, allowed)?;
     let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
     needs::check(frame, &sizes, &stats, allowed)?;
     Ok(sizes)
 }
 
 /// How statistics would be stored; only their segments matter here.
-fn stat_sizes(frame: &Frame, sizes: &Sizes) -> StatSizes {
+fn stat_sizes(frame: &Frame, sizes: &PaddedSizes) -> StatSizes {
     StatSizes::new(sizes.seq_len, sizes.heads, &frame.config)
 }

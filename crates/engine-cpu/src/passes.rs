@@ -18,7 +18,7 @@ pub(super) type Compute = fn(&mut CpuEngine, &Shown, Job, &mut i64) -> bool;
 pub(super) fn function(pass: Pass) -> Option<Compute> {
     Some(match pass {
         Pass::Layer
-        | Pass::Factors
+        | Pass::ScoreFactors
         | Pass::ScoreBias
         | Pass::KeyBias
         | Pass::ValueBias
@@ -26,12 +26,12 @@ pub(super) fn function(pass: Pass) -> Option<Compute> {
         Pass::Query | Pass::Key | Pass::Value => CpuEngine::project,
         Pass::Map => CpuEngine::map,
         Pass::Strip => CpuEngine::small_map,
-        Pass::Output => CpuEngine::attend,
+        Pass::HeadOutput => CpuEngine::attend,
         Pass::Components => CpuEngine::components,
-        Pass::Full => CpuEngine::full,
+        Pass::LayerOutput => CpuEngine::full,
         Pass::Energy => CpuEngine::energy,
-        Pass::Partial => CpuEngine::partial,
-        Pass::LowRank => CpuEngine::low_rank,
+        Pass::PartialSum => CpuEngine::partial,
+        Pass::LowRankOutput => CpuEngine::low_rank,
         Pass::FullTexels | Pass::LowTexels => CpuEngine::output_texels,
         Pass::DrawMap => CpuEngine::draw_map,
         Pass::DrawStrip => CpuEngine::draw_strip_later,

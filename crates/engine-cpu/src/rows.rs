@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use attnscope_attention::config::{Empty, Reading};
+use attnscope_attention::config::{FullyMasked, Reading};
 use attnscope_attention::layer::{PositionBias, ScoreBias};
 use attnscope_engine::Frame;
 use attnscope_engine::centring::common_row;
@@ -157,7 +157,7 @@ impl<'a> Head<'a> {
             }
         }
         let mean = keys == 0
-            && self.frame.config.empty == Empty::Mean
+            && self.frame.config.empty == FullyMasked::Mean
             && self.quantity == Quantity::Weights;
         if mean {
             seen.fill(true);

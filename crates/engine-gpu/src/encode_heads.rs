@@ -4,7 +4,7 @@ use attnscope_attention::layer::{Input, ScoreBias};
 use attnscope_engine::centring::{centred_rows, common_output, common_row};
 use attnscope_engine::needs::Name;
 use attnscope_engine::passes::Pass;
-use attnscope_engine::sizes::{ALIGN, Sizes, StatSizes, aligned, row_bytes, vec4s};
+use attnscope_engine::sizes::{ALIGN, PaddedSizes, StatSizes, aligned, row_bytes, vec4s};
 use attnscope_engine::steps::{Job, RowRange};
 use attnscope_engine::{MapView, Part};
 use attnscope_scene::Quantity;
@@ -475,7 +475,7 @@ impl GpuEngine {
         );
     }
 
-    pub(super) fn ensure_ranges(&mut self, sizes: &Sizes) {
+    pub(super) fn ensure_ranges(&mut self, sizes: &PaddedSizes) {
         let bytes = (2 + sizes.heads as u64) * ALIGN;
         self.store.ensure(&self.context.device, Name::Ranges, bytes);
     }
@@ -492,7 +492,7 @@ impl GpuEngine {
 }
 
 /// Bytes from one head to the next of a dense s.
-fn dense_bytes(sizes: &Sizes) -> u64 {
+fn dense_bytes(sizes: &PaddedSizes) -> u64 {
     aligned((sizes.seq_len as u64).pow(2) * 4)
 }
 

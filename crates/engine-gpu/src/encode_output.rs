@@ -3,7 +3,7 @@
 use attnscope_attention::layer::{Linear, Output};
 use attnscope_engine::needs::Name;
 use attnscope_engine::passes::Pass;
-use attnscope_engine::sizes::{Sizes, partial_sums, vec4s};
+use attnscope_engine::sizes::{PaddedSizes, partial_sums, vec4s};
 use attnscope_engine::steps::{Job, RowRange};
 use attnscope_scene::Quantity;
 
@@ -154,7 +154,7 @@ impl GpuEngine {
     ) -> bool {
         self.need(Kernel::Linear, Variant::default());
         let sum = match job.pass {
-            Pass::Partial => partial(shown, job.unit),
+            Pass::PartialSum => partial(shown, job.unit),
             _ => low_rank_sum(shown),
         };
         self.sum_components(shown, submission, job.rows, Name::YLow, sum, timed);
@@ -322,7 +322,7 @@ impl GpuEngine {
 
 /// Y = X Wᵀ + b of model width, over the first `inner` of `row` columns.
 fn output_linear(
-    sizes: &Sizes,
+    sizes: &PaddedSizes,
     rows: RowRange,
     inner: u32,
     row: u32,
@@ -390,11 +390,11 @@ pub(super) fn low_rank_sum(shown: &Shown) -> Sum {
 }
 
 /// d.
-pub(super) fn model_dim(sizes: &Sizes) -> u32 {
+pub(super) fn model_dim(sizes: &PaddedSizes) -> u32 {
     (sizes.heads * sizes.head_dim) as u32
 }
 
 /// Bytes of a matrix `[L, d]`.
-pub(super) fn model_bytes(sizes: &Sizes) -> u64 {
+pub(super) fn model_bytes(sizes: &PaddedSizes) -> u64 {
     sizes.seq_len as u64 * sizes.model_stride as u64 * 16
 }

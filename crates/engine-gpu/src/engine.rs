@@ -6,8 +6,8 @@ use attnscope_attention::layer::Biases;
 use attnscope_engine::cache_state::{CacheState, Units};
 use attnscope_engine::needs::{self, Name};
 use attnscope_engine::passes::{Pass, Plan};
-use attnscope_engine::sizes::{Sizes, StatSizes};
-use attnscope_engine::steps::{Job, Planner, Step, Steps, row_count};
+use attnscope_engine::sizes::{PaddedSizes, StatSizes};
+use attnscope_engine::steps::{Job, Step, StepPlanner, Steps, row_count};
 use attnscope_engine::validate::validated;
 use attnscope_engine::{
     Capabilities, Engine, EngineError, Frame, FrameReport, Local, MapValues, Slot,
@@ -37,7 +37,7 @@ const MISSES: u32 = 120;
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) frame: Frame,
-    pub(super) sizes: Sizes,
+    pub(super) sizes: PaddedSizes,
     pub(super) stats: StatSizes,
     pub(super) cache: CacheState,
 }
@@ -176,7 +176,7 @@ impl GpuEngine {
 
     /// Takes over `frame` and invalidates the stale results of the last one.
     fn accept(&mut self, frame: Frame) -> Result<(), EngineError> {
-        let sizes = Sizes::new(&frame.layer, self.context.allowed)?;
+        let sizes = PaddedSizes::new(&frame.layer, self.context.allowed)?;
         let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
         needs::check(&frame, &sizes, &stats, self.context.allowed)?;
         let plan = Plan::between(self.shown.as_ref().map(|s| &s.frame), &frame);
@@ -190,7 +190,7 @@ impl GpuEngine {
             self.store.clear();
         }
         for (pass, names) in [
-            (Pass::Factors, &[Name::QFactor, Name::KFactor][..]),
+            (Pass::ScoreFactors, &[Name::QFactor, Name::KFactor][..]),
             (Pass::ScoreBias, &[Name::S]),
             (Pass::Components, &[Name::W1, Name::W2]),
         ] {
@@ -230,7 +230,7 @@ impl GpuEngine {
 
     pub(super) fn schedule(&mut self) {
         if let Some(shown) = &self.shown {
-            self.steps = Planner {
+            self.steps = StepPlanner {
                 frame: &shown.frame,
                 sizes: &shown.sizes,
                 stats: &shown.stats,

@@ -2,7 +2,7 @@
 
 use attnscope_attention::layer::ScoreBias;
 use attnscope_engine::Frame;
-use attnscope_engine::sizes::{Sizes, vec4s};
+use attnscope_engine::sizes::{PaddedSizes, vec4s};
 use attnscope_engine::steps::RowRange;
 use attnscope_scene::Quantity;
 
@@ -28,10 +28,10 @@ pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
             _ => data::SEGMENTS_RECOMPUTED,
         },
         masked: shown.frame.layer.mask.is_some(),
-        empty: config.empty as u32,
+        fully_masked: config.empty as u32,
         dilated: config.visibility.dilation > 1,
         // Rows are padded with zeros; only a rank cuts a vec4 whose other numbers are not zero.
-        partial: config.score_rank.is_some() && !width.is_multiple_of(4),
+        ragged_width: config.score_rank.is_some() && !width.is_multiple_of(4),
         scores_cached: false,
         quantity: quantity as u32,
     }
@@ -76,7 +76,7 @@ pub(super) fn head_params(shown: &Shown, rows: RowRange) -> HeadParams {
 }
 
 /// Numbers of a query row in the score, and vec4s from row to row.
-fn score_width(frame: &Frame, sizes: &Sizes) -> (u32, u32) {
+fn score_width(frame: &Frame, sizes: &PaddedSizes) -> (u32, u32) {
     match (frame.config.score_rank, &frame.score_factors) {
         (Some(rank), Some(factors)) => {
             let width = factors.q.shape.get(2).copied().unwrap_or(1);

@@ -16,17 +16,17 @@ pub(super) type Encode = fn(&mut GpuEngine, &Shown, &mut Submission, Job, Timed)
 /// How the device computes `pass`; `None` for tensors, which the passes that read them upload.
 pub(super) fn encoder(pass: Pass) -> Option<Encode> {
     Some(match pass {
-        Pass::Layer | Pass::Factors | Pass::ScoreBias => return None,
+        Pass::Layer | Pass::ScoreFactors | Pass::ScoreBias => return None,
         Pass::Query | Pass::Key | Pass::Value => GpuEngine::project,
         Pass::KeyBias | Pass::ValueBias => GpuEngine::bias,
         Pass::Stats => GpuEngine::stats,
         Pass::Map => GpuEngine::map,
         Pass::Strip => GpuEngine::small_map,
-        Pass::Output => GpuEngine::attend,
+        Pass::HeadOutput => GpuEngine::attend,
         Pass::Components => GpuEngine::components,
-        Pass::Full => GpuEngine::full,
+        Pass::LayerOutput => GpuEngine::full,
         Pass::Energy => GpuEngine::energy,
-        Pass::Partial | Pass::LowRank => GpuEngine::low_rank,
+        Pass::PartialSum | Pass::LowRankOutput => GpuEngine::low_rank,
         Pass::FullTexels | Pass::LowTexels => GpuEngine::matrix_texels,
         Pass::DrawMap => GpuEngine::draw_map,
         Pass::DrawStrip => GpuEngine::draw_strip,
@@ -82,12 +82,12 @@ pub enum Constant {
     Segments,
     /// `MASKED`.
     Masked,
-    /// `EMPTY`.
+    /// `FULLY_MASKED`.
     FullyMasked,
     /// `DILATED`.
     Dilated,
-    /// `PARTIAL`.
-    Partial,
+    /// `RAGGED_WIDTH`.
+    RaggedWidth,
     /// `SCORES_CACHED`.
     ScoresCached,
     /// `QUANTITY`.
@@ -131,7 +131,7 @@ macro_rules! head_constants {
             Constant::Masked,
             Constant::FullyMasked,
             Constant::Dilated,
-            Constant::Partial,
+            Constant::RaggedWidth,
             $(Constant::$more),*
         ]
     };
@@ -294,12 +294,12 @@ pub struct Variant {
     pub segments: u32,
     /// There is a boolean mask.
     pub masked: bool,
-    /// [`attnscope_attention::config::Empty`].
-    pub empty: u32,
+    /// [`attnscope_attention::config::FullyMasked`].
+    pub fully_masked: u32,
     /// The dilation is above 1.
     pub dilated: bool,
     /// The score rank ends inside a vec4.
-    pub partial: bool,
+    pub ragged_width: bool,
     /// The statistics write the scores into the texels of the map.
     pub scores_cached: bool,
     /// [`attnscope_scene::Quantity`]; only for kernels that write texels.
@@ -314,9 +314,9 @@ impl Variant {
             Constant::ScoreBias => ("S_KIND", self.s_kind),
             Constant::Segments => ("SEGMENTS", self.segments),
             Constant::Masked => ("MASKED", self.masked.into()),
-            Constant::FullyMasked => ("EMPTY", self.empty),
+            Constant::FullyMasked => ("FULLY_MASKED", self.fully_masked),
             Constant::Dilated => ("DILATED", self.dilated.into()),
-            Constant::Partial => ("PARTIAL", self.partial.into()),
+            Constant::RaggedWidth => ("RAGGED_WIDTH", self.ragged_width.into()),
             Constant::ScoresCached => ("SCORES_CACHED", self.scores_cached.into()),
             Constant::Quantity => ("QUANTITY", self.quantity),
         }
@@ -334,9 +334,9 @@ impl Variant {
             s_kind: number(Constant::ScoreBias, self.s_kind),
             segments: number(Constant::Segments, self.segments),
             masked: used(Constant::Masked) && self.masked,
-            empty: number(Constant::FullyMasked, self.empty),
+            fully_masked: number(Constant::FullyMasked, self.fully_masked),
             dilated: used(Constant::Dilated) && self.dilated,
-            partial: used(Constant::Partial) && self.partial,
+            ragged_width: used(Constant::RaggedWidth) && self.ragged_width,
             scores_cached: used(Constant::ScoresCached) && self.scores_cached,
             quantity: number(Constant::Quantity, self.quantity),
         }

@@ -3,7 +3,7 @@
 use attnscope_attention::layer::{Input, Layer, Linear, Tensor};
 use attnscope_engine::Part;
 use attnscope_engine::centring::common_row;
-use attnscope_engine::sizes::{Sizes, vec4s};
+use attnscope_engine::sizes::{PaddedSizes, vec4s};
 
 use super::store::Store;
 use attnscope_engine::needs::Name;
@@ -122,7 +122,7 @@ impl Uploader<'_> {
     }
 
     /// The common part of the keys of one head, in the row after the last key.
-    pub fn common_row(&mut self, name: Name, row: &[f32], head: u32, sizes: &Sizes) {
+    pub fn common_row(&mut self, name: Name, row: &[f32], head: u32, sizes: &PaddedSizes) {
         let padded = padded_rows(row, sizes.head_dim);
         let behind = (sizes.seq_len * sizes.head_stride * 16) as u64;
         let at = u64::from(head) * sizes.head_bytes + behind;
@@ -195,7 +195,7 @@ impl Uploader<'_> {
     }
 
     /// Allocates q, k or v of all heads.
-    pub fn head_space(&mut self, name: Name, sizes: &Sizes) {
+    pub fn head_space(&mut self, name: Name, sizes: &PaddedSizes) {
         self.store
             .ensure(self.device, name, sizes.head_bytes * sizes.heads as u64);
     }

@@ -2,7 +2,7 @@
 
 use super::Frame;
 use super::passes::{Pass, Plan, Unit};
-use super::sizes::{Sizes, StatSizes, partial_sums};
+use super::sizes::{PaddedSizes, StatSizes, partial_sums};
 use super::steps::Job;
 
 /// How many results of each kind a Frame has.
@@ -15,7 +15,7 @@ pub struct Units {
 
 impl Units {
     /// The units of `frame`.
-    pub fn of(frame: &Frame, sizes: &Sizes, stats: &StatSizes) -> Self {
+    pub fn of(frame: &Frame, sizes: &PaddedSizes, stats: &StatSizes) -> Self {
         Self {
             heads: sizes.heads,
             stat_slots: stats.slots,

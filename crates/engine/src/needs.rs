@@ -4,7 +4,7 @@
 use attnscope_attention::layer::{Input, Linear, Output, ScoreBias, Tensor};
 
 use super::sizes::{
-    ALIGN, Allowed, Sizes, StatSizes, aligned, fits, partial_sums, row_bytes, stored, vec4s,
+    ALIGN, Allowed, PaddedSizes, StatSizes, aligned, fits, partial_sums, row_bytes, stored, vec4s,
 };
 use super::{EngineError, Frame, Part};
 
@@ -94,7 +94,7 @@ pub struct Need {
 /// [`EngineError::TooLarge`] with the first buffer that does not.
 pub fn check(
     frame: &Frame,
-    sizes: &Sizes,
+    sizes: &PaddedSizes,
     stats: &StatSizes,
     allowed: Allowed,
 ) -> Result<(), EngineError> {
@@ -106,7 +106,7 @@ pub fn check(
 }
 
 /// Every buffer that `frame` needs, each once.
-pub fn needs(frame: &Frame, sizes: &Sizes, stats: &StatSizes) -> Vec<Need> {
+pub fn needs(frame: &Frame, sizes: &PaddedSizes, stats: &StatSizes) -> Vec<Need> {
     let mut list = List::default();
     if frame.map.is_none() && frame.strip.is_none() && frame.output.is_none() {
         return list.0;
@@ -154,7 +154,7 @@ impl List {
     }
 
     /// The inputs of scores and weights.
-    fn scores(&mut self, frame: &Frame, sizes: &Sizes) {
+    fn scores(&mut self, frame: &Frame, sizes: &PaddedSizes) {
         let ranked = frame.config.score_rank.is_some();
         if !ranked {
             self.part(frame, sizes, Part::Q);
@@ -184,7 +184,7 @@ impl List {
     }
 
     /// q, k or v of all heads, the inputs of their projections, and k' or v'.
-    fn part(&mut self, frame: &Frame, sizes: &Sizes, part: Part) {
+    fn part(&mut self, frame: &Frame, sizes: &PaddedSizes, part: Part) {
         let (name, weights) = match part {
             Part::Q => (Name::Q, [Name::WQ, Name::BQ]),
             Part::K => (Name::K, [Name::WK, Name::BK]),
@@ -221,7 +221,7 @@ impl List {
     }
 
     /// Texels and their ranges.
-    fn pictures(&mut self, frame: &Frame, sizes: &Sizes) {
+    fn pictures(&mut self, frame: &Frame, sizes: &PaddedSizes) {
         let texels = |rows: u32, cols: u32| u64::from(rows) * u64::from(cols) * 8;
         if let Some(map) = &frame.map {
             self.whole(Name::MapTexels, texels(map.texel_rows, map.texel_cols));
@@ -238,7 +238,7 @@ impl List {
     }
 
     /// O, Y, the low-rank Y, and their inputs.
-    fn outputs(&mut self, frame: &Frame, sizes: &Sizes) {
+    fn outputs(&mut self, frame: &Frame, sizes: &PaddedSizes) {
         self.part(frame, sizes, Part::V);
         let model = sizes.seq_len as u64 * sizes.model_stride as u64 * 16;
         self.whole(Name::O, model);

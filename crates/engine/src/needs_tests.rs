@@ -83,7 +83,7 @@ fn with(mut frame: Frame, edit: impl FnOnce(&mut Layer)) -> Frame {
 /// The names of the buffers beyond the limits that every device has.
 fn refused(frame: &Frame) -> Vec<Name> {
     let allowed = Allowed::default();
-    let sizes = Sizes::new(&frame.layer, allowed).unwrap();
+    let sizes = PaddedSizes::new(&frame.layer, allowed).unwrap();
     let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
     let beyond: Vec<_> = needs(frame, &sizes, &stats)
         .into_iter()
@@ -171,7 +171,7 @@ fn outputs_that_are_not_on_screen_need_nothing() {
         map: None,
         ..map_only
     };
-    let sizes = Sizes::new(&nothing.layer, Allowed::default()).unwrap();
+    let sizes = PaddedSizes::new(&nothing.layer, Allowed::default()).unwrap();
     let stats = StatSizes::new(sizes.seq_len, sizes.heads, &nothing.config);
     assert_eq!(needs(&nothing, &sizes, &stats), []);
 }

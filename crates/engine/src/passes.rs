@@ -2,7 +2,7 @@
 //!
 //! Three things follow from it. [`Plan`] names the passes that a new Frame makes stale.
 //! [`CacheState`](super::cache_state::CacheState) records which results are valid.
-//! [`Planner`](super::steps::Planner) orders the missing ones. An engine adds how it computes a
+//! [`StepPlanner`](super::steps::StepPlanner) orders the missing ones. An engine adds how it computes a
 //! pass: `engine-gpu` a shader, `engine-cpu` a function.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub enum Pass {
     /// The tensors of the layer on the device.
     Layer,
     /// q̃ and k̃ of the score rank on the device.
-    Factors,
+    ScoreFactors,
     /// s on the device.
     ScoreBias,
     /// q `[L, d_h]` of one head.
@@ -38,17 +38,17 @@ pub enum Pass {
     /// Texels of the small map of one head.
     Strip,
     /// O = A V' `[L, d_h]` of one head.
-    Output,
+    HeadOutput,
     /// T = O W_1ᵀ `[L, d]`.
     Components,
     /// Y `[L, d]`.
-    Full,
+    LayerOutput,
     /// ‖T_c‖² and ‖Y‖².
     Energy,
     /// Sums of the first components of the low-rank Y; a changed rank continues from one of them.
-    Partial,
+    PartialSum,
     /// Y of the low-rank projection.
-    LowRank,
+    LowRankOutput,
     /// Texels of Y.
     FullTexels,
     /// Texels of the low-rank Y.
@@ -191,17 +191,17 @@ fn with_given_factors(frame: &Frame) -> bool {
     matches!(frame.layer.output, Output::Factors { .. })
 }
 
-fn with_factors(frame: &Frame) -> bool {
+fn with_out_factors(frame: &Frame) -> bool {
     frame.projection_factors().is_some()
 }
 
 fn with_low_rank(frame: &Frame) -> bool {
-    with_factors(frame) && frame.config.out_rank.is_some()
+    with_out_factors(frame) && frame.config.out_rank.is_some()
 }
 
 /// While the factors of the requested rank are missing, the low-rank map stays as it is.
 fn with_low_texels(frame: &Frame) -> bool {
-    with_factors(frame) || frame.config.out_rank.is_none()
+    with_out_factors(frame) || frame.config.out_rank.is_none()
 }
 
 const fn row(pass: Pass, unit: Unit, rows: Rows, cost: Cost) -> PassRow {
@@ -240,7 +240,7 @@ pub static TABLE: [PassRow; 22] = [
     PassRow {
         choices: &[Choice::ScoreFactors],
         reads: &[(Pass::Layer, always)],
-        ..row(Pass::Factors, Unit::Whole, Rows::One, Cost::Free)
+        ..row(Pass::ScoreFactors, Unit::Whole, Rows::One, Cost::Free)
     },
     PassRow {
         choices: &[Choice::ScoreBias],
@@ -274,7 +274,7 @@ pub static TABLE: [PassRow; 22] = [
     PassRow {
         choices: &[Choice::Score, Choice::Weights],
         reads: &[
-            (Pass::Factors, always),
+            (Pass::ScoreFactors, always),
             (Pass::ScoreBias, with_score_bias),
             (Pass::Query, without_score_rank),
             (Pass::Key, without_score_rank),
@@ -305,7 +305,7 @@ pub static TABLE: [PassRow; 22] = [
             (Pass::ValueBias, always),
         ],
         ..row(
-            Pass::Output,
+            Pass::HeadOutput,
             Unit::Head,
             Rows::Queries,
             Cost::WeightedValues,
@@ -313,26 +313,26 @@ pub static TABLE: [PassRow; 22] = [
     },
     PassRow {
         choices: &[Choice::OutFactors],
-        reads: &[(Pass::Output, always)],
-        runs: with_factors,
+        reads: &[(Pass::HeadOutput, always)],
+        runs: with_out_factors,
         ..row(Pass::Components, Unit::Whole, Rows::Queries, Cost::Linear)
     },
     PassRow {
         reads: &[
-            (Pass::Output, always),
+            (Pass::HeadOutput, always),
             (Pass::Components, with_given_factors),
         ],
-        ..row(Pass::Full, Unit::Whole, Rows::Queries, Cost::Linear)
+        ..row(Pass::LayerOutput, Unit::Whole, Rows::Queries, Cost::Linear)
     },
     PassRow {
-        reads: &[(Pass::Full, always), (Pass::Components, always)],
+        reads: &[(Pass::LayerOutput, always), (Pass::Components, always)],
         ..row(Pass::Energy, Unit::Whole, Rows::One, Cost::Matrix)
     },
     PassRow {
         reads: &[(Pass::Components, always)],
         runs: with_low_rank,
         ..row(
-            Pass::Partial,
+            Pass::PartialSum,
             Unit::PartialSum,
             Rows::Queries,
             Cost::PartialSum,
@@ -340,18 +340,23 @@ pub static TABLE: [PassRow; 22] = [
     },
     PassRow {
         choices: &[Choice::OutRank],
-        reads: &[(Pass::Components, always), (Pass::Partial, always)],
+        reads: &[(Pass::Components, always), (Pass::PartialSum, always)],
         runs: with_low_rank,
-        ..row(Pass::LowRank, Unit::Whole, Rows::Queries, Cost::RestOfRank)
+        ..row(
+            Pass::LowRankOutput,
+            Unit::Whole,
+            Rows::Queries,
+            Cost::RestOfRank,
+        )
     },
     PassRow {
         choices: &[Choice::OutputTexels],
-        reads: &[(Pass::Full, always)],
+        reads: &[(Pass::LayerOutput, always)],
         ..row(Pass::FullTexels, Unit::Whole, Rows::One, Cost::Matrix)
     },
     PassRow {
         choices: &[Choice::OutputTexels],
-        reads: &[(Pass::Full, always), (Pass::LowRank, always)],
+        reads: &[(Pass::LayerOutput, always), (Pass::LowRankOutput, always)],
         runs: with_low_texels,
         ..row(Pass::LowTexels, Unit::Whole, Rows::One, Cost::Matrix)
     },

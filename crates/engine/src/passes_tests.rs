@@ -4,14 +4,15 @@
 use std::sync::Arc;
 
 use super::Pass::{
-    Components, DrawMap, DrawOutput, DrawStrip, Energy, Factors, Full, FullTexels, KeyBias,
-    LowRank, LowTexels, Map, Output, Partial, ScoreBias as Curve, Stats, Strip, ValueBias,
+    Components, DrawMap, DrawOutput, DrawStrip, Energy, FullTexels, HeadOutput, KeyBias,
+    LayerOutput, LowRankOutput, LowTexels, Map, PartialSum, ScoreBias as Curve, Stats, Strip,
+    ValueBias,
 };
 use super::{Pass, Plan};
 use crate::{
     ColorTable, Colors, Frame, MapView, OutFactors, OutputView, Pool, ScoreFactors, StripView,
 };
-use attnscope_attention::config::{Config, Empty, Reading};
+use attnscope_attention::config::{Config, FullyMasked, Reading};
 use attnscope_attention::layer::{
     Biases, Input, Layer, Output as Projection, PositionBias, ScoreBias, Tensor,
 };
@@ -94,8 +95,19 @@ fn factors() -> Arc<ScoreFactors> {
 }
 
 const DRAWN: [Pass; 13] = [
-    Map, Strip, Output, Components, Full, Energy, Partial, LowRank, FullTexels, LowTexels, DrawMap,
-    DrawStrip, DrawOutput,
+    Map,
+    Strip,
+    HeadOutput,
+    Components,
+    LayerOutput,
+    Energy,
+    PartialSum,
+    LowRankOutput,
+    FullTexels,
+    LowTexels,
+    DrawMap,
+    DrawStrip,
+    DrawOutput,
 ];
 
 /// `first` and everything from the maps and outputs on.
@@ -126,7 +138,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
         ),
         (
             "rows without keys",
-            |f| f.config.empty = Empty::Mean,
+            |f| f.config.empty = FullyMasked::Mean,
             and_drawn(&[]),
         ),
         ("scale", |f| f.config.scale = 0.1, and_drawn(&[Stats])),
@@ -154,8 +166,16 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
             "P_V",
             |f| f.biases.p_v = Some(bias(1.0)),
             vec![
-                ValueBias, Output, Components, Full, Energy, Partial, LowRank, FullTexels,
-                LowTexels, DrawOutput,
+                ValueBias,
+                HeadOutput,
+                Components,
+                LayerOutput,
+                Energy,
+                PartialSum,
+                LowRankOutput,
+                FullTexels,
+                LowTexels,
+                DrawOutput,
             ],
         ),
         (
@@ -171,7 +191,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
         (
             "output rank",
             |f| f.config.out_rank = Some(2),
-            vec![LowRank, LowTexels, DrawOutput],
+            vec![LowRankOutput, LowTexels, DrawOutput],
         ),
         (
             "output factors",
@@ -183,7 +203,14 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
                     sigma: vec![1.0; 8].into(),
                 }));
             },
-            vec![Components, Energy, Partial, LowRank, LowTexels, DrawOutput],
+            vec![
+                Components,
+                Energy,
+                PartialSum,
+                LowRankOutput,
+                LowTexels,
+                DrawOutput,
+            ],
         ),
         (
             "score rank",
@@ -191,7 +218,7 @@ fn each_change_makes_stale_what_depends_on_it_and_nothing_else() {
                 f.config.score_rank = Some(2);
                 f.score_factors = Some(factors());
             },
-            and_drawn(&[Factors, Stats]),
+            and_drawn(&[Pass::ScoreFactors, Stats]),
         ),
         (
             "head",

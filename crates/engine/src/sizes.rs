@@ -61,9 +61,9 @@ pub fn stored(bytes: u64) -> u64 {
     bytes.max(16).next_multiple_of(16)
 }
 
-/// Sizes of one layer on the device.
+/// PaddedSizes of one layer on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub struct PaddedSizes {
     /// L.
     pub seq_len: usize,
     /// H.
@@ -81,7 +81,7 @@ pub struct Sizes {
     pub model_stride: usize,
 }
 
-impl Sizes {
+impl PaddedSizes {
     /// The sizes of `layer`, if the device allows them.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl PartialSums {
 }
 
 /// The partial sums of a layer with `components` components: none where memory would not be O(L·d).
-pub fn partial_sums(sizes: &Sizes, components: u32) -> PartialSums {
+pub fn partial_sums(sizes: &PaddedSizes, components: u32) -> PartialSums {
     const STEP: u32 = 32;
     const MAX_BYTES: u64 = 64 << 20;
     let bytes = sizes.seq_len as u64 * sizes.model_stride as u64 * 16;

@@ -1,4 +1,4 @@
-//! Sizes, tested without a device.
+//! PaddedSizes, tested without a device.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -24,24 +24,24 @@ fn layer(heads: usize, seq_len: usize, head_dim: usize) -> Layer {
 
 #[test]
 fn long_sequences_fit_and_longer_ones_say_so() {
-    assert!(Sizes::new(&layer(12, 65_536, 64), Allowed::default()).is_err());
-    assert!(Sizes::new(&layer(12, 40_000, 64), Allowed::default()).is_ok());
-    assert!(Sizes::new(&layer(4, 65_536, 64), Allowed::default()).is_ok());
+    assert!(PaddedSizes::new(&layer(12, 65_536, 64), Allowed::default()).is_err());
+    assert!(PaddedSizes::new(&layer(12, 40_000, 64), Allowed::default()).is_ok());
+    assert!(PaddedSizes::new(&layer(4, 65_536, 64), Allowed::default()).is_ok());
     let Err(EngineError::TooLarge { wanted, allowed }) =
-        Sizes::new(&layer(1, 1 << 20, 256), Allowed::default())
+        PaddedSizes::new(&layer(1, 1 << 20, 256), Allowed::default())
     else {
         panic!("a million rows of 256 must not fit");
     };
     assert!(wanted > allowed);
     let longest = max_seq_len(768, 12, Allowed::default()) as usize;
-    assert!(Sizes::new(&layer(12, longest, 64), Allowed::default()).is_ok());
-    assert!(Sizes::new(&layer(12, longest + 1, 64), Allowed::default()).is_err());
+    assert!(PaddedSizes::new(&layer(12, longest, 64), Allowed::default()).is_ok());
+    assert!(PaddedSizes::new(&layer(12, longest + 1, 64), Allowed::default()).is_err());
 }
 
 #[test]
 fn heads_start_where_a_binding_may() {
     for (seq_len, head_dim) in [(1, 1), (7, 3), (65, 40), (120, 32)] {
-        let sizes = Sizes::new(&layer(3, seq_len, head_dim), Allowed::default()).unwrap();
+        let sizes = PaddedSizes::new(&layer(3, seq_len, head_dim), Allowed::default()).unwrap();
         assert_eq!(sizes.head_bytes % ALIGN, 0);
         assert!(sizes.head_bytes >= (seq_len * head_dim * 4) as u64);
         assert!(sizes.head_stride * 4 >= head_dim);

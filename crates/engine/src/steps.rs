@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use attnscope_attention::config::Empty;
+use attnscope_attention::config::FullyMasked;
 
 use super::cache_state::CacheState;
 use super::passes::{Cost, Pass, Rows, Unit};
-use super::sizes::{Sizes, StatSizes, blocks, keys_per_row, partial_sums};
+use super::sizes::{PaddedSizes, StatSizes, blocks, keys_per_row, partial_sums};
 use super::{Frame, MapView};
 
 /// Cost of an exponential and the work around it, in multiply-adds.
@@ -76,12 +76,12 @@ pub fn row_count(pass: Pass, frame: &Frame) -> u32 {
 }
 
 /// Makes [`Steps`].
-pub struct Planner<'a> {
+pub struct StepPlanner<'a> {
     /// The Frame to draw.
     pub frame: &'a Frame,
-    /// Sizes of its layer.
-    pub sizes: &'a Sizes,
-    /// Sizes of its statistics.
+    /// PaddedSizes of its layer.
+    pub sizes: &'a PaddedSizes,
+    /// PaddedSizes of its statistics.
     pub stats: &'a StatSizes,
     /// Multiply-adds of one step.
     pub budget: u64,
@@ -92,7 +92,7 @@ pub struct Planner<'a> {
     pub caches_scores: bool,
 }
 
-impl Planner<'_> {
+impl StepPlanner<'_> {
     /// The remaining work when the results of `cache` are valid.
     pub fn steps(&self, cache: &CacheState) -> Steps {
         let mut planning = Planning {
@@ -105,8 +105,8 @@ impl Planner<'_> {
         if frame.map.is_some() {
             planning.require(Pass::DrawMap, 0);
         }
-        let rank_moves = cache.is_complete(Pass::Output)
-            && cache.is_valid(Pass::Full, 0)
+        let rank_moves = cache.is_complete(Pass::HeadOutput)
+            && cache.is_valid(Pass::LayerOutput, 0)
             && !cache.is_valid(Pass::LowTexels, 0);
         if frame.output.is_some() && rank_moves {
             // A drag of the output rank: the outputs are the picture that moves.
@@ -206,8 +206,8 @@ impl Planner<'_> {
             u64::from(rows) * (scores + u64::from(texels.1) * EXP_COST)
         };
         let other = match config.empty {
-            Empty::Zero => keys_per_row(len, &config.visibility),
-            Empty::Mean => len,
+            FullyMasked::Zero => keys_per_row(len, &config.visibility),
+            FullyMasked::Mean => len,
         };
         let globals = config.visibility.globals.saturating_sub(first);
         Rates {
@@ -248,7 +248,7 @@ impl Rates {
 
 /// Steps under construction.
 struct Planning<'a> {
-    planner: &'a Planner<'a>,
+    planner: &'a StepPlanner<'a>,
     cache: &'a CacheState,
     /// The unit that each place of the cache will have after the steps so far.
     planned: HashMap<(Pass, usize), u32>,
@@ -307,7 +307,7 @@ impl Planning<'_> {
     }
 
     fn require_inputs(&mut self, pass: Pass, unit: u32) {
-        let Planner { frame, sizes, .. } = *self.planner;
+        let StepPlanner { frame, sizes, .. } = *self.planner;
         for &(read, when) in pass.row().reads {
             if !when(frame) {
                 continue;

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::{Job, Planner, RowRange, Steps, row_count};
+use super::{Job, RowRange, StepPlanner, Steps, row_count};
 use crate::cache_state::{CacheState, Units};
 use crate::passes::{Pass, Plan};
-use crate::sizes::{Allowed, Sizes, StatSizes};
+use crate::sizes::{Allowed, PaddedSizes, StatSizes};
 use crate::{ColorTable, Colors, Frame, MapView, OutputView, Pool, StripView};
-use attnscope_attention::config::{Config, Empty, Reading};
+use attnscope_attention::config::{Config, FullyMasked, Reading};
 use attnscope_attention::layer::{Biases, Input, Layer, Output, Tensor};
 use attnscope_scene::{ColorScale, Quantity, Rect};
 
@@ -76,14 +76,14 @@ fn nothing(frame: &Frame) -> CacheState {
 }
 
 fn units(frame: &Frame) -> Units {
-    let sizes = Sizes::new(&frame.layer, Allowed::default()).unwrap();
+    let sizes = PaddedSizes::new(&frame.layer, Allowed::default()).unwrap();
     let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
     Units::of(frame, &sizes, &stats)
 }
 
 /// The passes that read the uploads make them.
 fn computes(pass: Pass) -> bool {
-    !matches!(pass, Pass::Layer | Pass::Factors | Pass::ScoreBias)
+    !matches!(pass, Pass::Layer | Pass::ScoreFactors | Pass::ScoreBias)
 }
 
 fn stats(head: u32, rows: RowRange) -> Job {
@@ -107,9 +107,9 @@ fn weights(rows: RowRange) -> Job {
 }
 
 fn work(frame: &Frame, done: &CacheState, budget: u64) -> Steps {
-    let sizes = Sizes::new(&frame.layer, Allowed::default()).unwrap();
+    let sizes = PaddedSizes::new(&frame.layer, Allowed::default()).unwrap();
     let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
-    Planner {
+    StepPlanner {
         frame,
         sizes: &sizes,
         stats: &stats,
@@ -149,7 +149,7 @@ fn the_first_picture_waits_for_one_head_only() {
     );
     assert!(
         back.contains(&Job::rows(Pass::Strip, 2, (0, 16)))
-            && back.contains(&Job::rows(Pass::Output, 0, (0, 16)))
+            && back.contains(&Job::rows(Pass::HeadOutput, 0, (0, 16)))
     );
     assert!(
         !back.contains(&stats(1, (0, 16))),
@@ -188,7 +188,7 @@ fn when_all_is_done_nothing_is_left_until_something_is_stale() {
         jobs(&work(&rank, &after, u64::MAX)),
         (
             vec![
-                Job::rows(Pass::LowRank, 0, (0, 16)),
+                Job::rows(Pass::LowRankOutput, 0, (0, 16)),
                 Job::whole(Pass::LowTexels),
                 Job::whole(Pass::DrawOutput)
             ],
@@ -279,7 +279,7 @@ fn a_map_costs_what_its_rows_see_and_not_what_they_could() {
     ) = (Some(8), Some(8));
     assert!(10 * cost(&window) < cost(&full));
     // A fully masked row then has a weight everywhere.
-    window.config.empty = Empty::Mean;
+    window.config.empty = FullyMasked::Mean;
     assert_eq!(cost(&window), cost(&full));
 }
 

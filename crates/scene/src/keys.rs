@@ -1,31 +1,30 @@
-//! The parameters of a link, one line each: name, how it is written, how it is read. The writer,
-//! the reader and the table in the README all come from [`KEYS`]; what only the README says stays
-//! out of the page.
+//! The parameters of a link, one line each: name, writer, reader. Links and the table in the README
+//! both come from [`KEYS`]; texts that only the README has are not in the page.
 
 use super::Scene;
-#[cfg(not(target_arch = "wasm32"))]
-use super::sanitize::range;
-use super::text::{
+use super::link_values::{
     cell_text, finite, read_cell, read_rect, read_scale, read_show, read_source, real, real_text,
     rect_text, scale_text, show_text, source_text, whole,
 };
+use super::link_words::Word;
+#[cfg(not(target_arch = "wasm32"))]
+use super::sanitize::range;
 use super::warning::Reason;
-use super::words::Word;
 
 /// One parameter of a link.
 pub struct Key {
     /// Name before the `=`.
     pub name: &'static str,
-    /// What it stands for, for the README.
+    /// Its meaning, for the README.
     #[cfg(not(target_arch = "wasm32"))]
     pub about: &'static str,
-    /// What may stand after the `=`, for the README.
+    /// The possible text after the `=`, for the README.
     #[cfg(not(target_arch = "wasm32"))]
     pub values: fn() -> String,
     /// The value of a Scene as text.
     pub write: fn(&Scene) -> String,
-    /// Puts the value of a text into a Scene. On `Err` the Scene holds a legal value all the same:
-    /// the default, or the nearest legal number.
+    /// Reads a text into a Scene. On `Err` the Scene still has a legal value: the default, or the
+    /// nearest legal number.
     pub read: fn(&mut Scene, &str) -> Result<(), Reason>,
 }
 
@@ -50,7 +49,7 @@ fn span(name: &str) -> String {
     format!("{min} – {max}")
 }
 
-/// A parameter whose text is made and read by the given functions.
+/// A parameter with its own writer and reader.
 macro_rules! key {
     ($name:literal, $about:literal, $values:literal, $write:expr, $read:expr) => {
         Key {
@@ -109,7 +108,7 @@ macro_rules! real {
         }
     };
 }
-/// A whole number or a word for its absence.
+/// A whole number, or a word for none.
 macro_rules! optional {
     ($name:literal, $none:literal, $about:literal, $($field:ident).+) => {
         Key {
@@ -134,7 +133,7 @@ macro_rules! optional {
         }
     };
 }
-/// A word or a word for its absence.
+/// A word, or a word for none.
 macro_rules! optional_word {
     ($name:literal, $none:literal, $about:literal, $($field:ident).+) => {
         Key {
@@ -156,7 +155,7 @@ macro_rules! optional_word {
     };
 }
 
-/// Every parameter, in the order in which links have them.
+/// Every parameter, in link order.
 pub const KEYS: &[Key] = &[
     key!(
         "src",
@@ -223,7 +222,7 @@ pub const KEYS: &[Key] = &[
         "amplitude of P_K",
         "-5 – 5; with `pk.each=0` -1000 – 1000",
         |s| real_text(s.cjar.p_k.amplitude),
-        // How large it may be depends on `pk.each`, which may come later: `sanitize` sees to it.
+        // Its limit depends on `pk.each`, which may come later: `sanitize` applies it.
         |s, t| finite(t, &mut s.cjar.p_k.amplitude)
     ),
     word!("pk.shape", "shape of P_K", cjar.p_k.shape),
@@ -303,7 +302,7 @@ pub const KEYS: &[Key] = &[
         read_cell
     ),
     Key {
-        // The same table however many languages there are.
+        // The table is the same however many languages there are.
         #[cfg(not(target_arch = "wasm32"))]
         values: || "auto, or the name of a file in `lang/`, as en or zh".to_owned(),
         ..optional_word!("lang", "auto", "language", lang)

@@ -1,25 +1,26 @@
-//! Legal ranges of every number in a Scene, in one table, and the way back into them.
+//! Legal ranges of every number in a Scene, in one table, and the code that enforces them.
 
+use super::link_words::Word;
 use super::warning::{Reason, Warning};
-use super::words::Word;
 use super::{MAX_SEQ_LEN, Rect, Scale, Scene, Source};
 
-/// Largest magnitude of amplitudes, heights and slopes: with it every score of SPEC 1–3 stays a finite
+/// Largest magnitude of amplitudes, heights and slopes: with it every score of SPEC 1–3 is a finite
 /// f32.
 pub const MAX_FACTOR: f32 = 1000.0;
 
-/// Largest magnitude of the free scale, and of a P_K of its own at every position. Scores that differ
-/// by thousands within a row cannot be held to SPEC 7 in f32 where two keys are almost equal: with
-/// these, no product of both is as large (`tests/legal_ranges.rs`). What all keys share, as a shared
-/// P_K, may be [`MAX_FACTOR`] large: it is taken away before scores are rounded.
+/// Largest magnitude of the free scale, and of a P_K per position. Where scores differ by thousands
+/// within a row and two keys are almost equal, f32 cannot meet the tolerance of SPEC 7: with these
+/// limits no product of both is that large (`tests/legal_ranges.rs`). The common part of all keys,
+/// like a shared P_K, may reach [`MAX_FACTOR`]: it is subtracted before scores are rounded.
 const MAX_SCALE: f64 = 10.0;
 const MAX_POSITION_KEY: f64 = 5.0;
 
 const L: f64 = MAX_SEQ_LEN as f64;
 const F: f64 = MAX_FACTOR as f64;
 
-/// Smallest and largest legal value by the parameter's name in links; names after a dot are parts
-/// of a compound. The layer on screen limits heads, ranks and cells further (see `limits`).
+/// Smallest and largest legal value by the parameter's name in links; a name after a dot is a part
+/// of a compound parameter. The layer on screen limits heads, ranks and cells further (see
+/// `limits`).
 pub const RANGES: &[(&str, f64, f64)] = &[
     ("src.layer", 0.0, 5.0),
     ("src.len", 1.0, L),
@@ -55,7 +56,7 @@ pub const RANGES: &[(&str, f64, f64)] = &[
     ("cell.at", 0.0, L - 1.0),
 ];
 
-/// The legal range of the parameter `key`; everything finite where the table has no line.
+/// The legal range of the parameter `key`; every finite number if the table has no such line.
 pub fn range(key: &str) -> (f64, f64) {
     RANGES
         .iter()
@@ -68,11 +69,11 @@ pub fn key_bias_range(per_position: bool) -> (f64, f64) {
     range(if per_position { "pk.position" } else { "pk" })
 }
 
-/// Number types of a Scene; all of them are exact in f64 within their legal ranges.
+/// Number types of a Scene; all are exact in f64 within their legal ranges.
 pub trait Number: Copy + std::fmt::Display {
     /// As f64, exactly.
     fn to_f64(self) -> f64;
-    /// From an f64 within the type's range; saturates outside of it.
+    /// From an f64 within the type's range; saturates outside it.
     fn from_f64(value: f64) -> Self;
 }
 
@@ -91,8 +92,8 @@ macro_rules! number {
 number!(u8, u32, i32, f32);
 
 impl Scene {
-    /// The nearest legal Scene, and what had to be moved. Keys of the warnings are those of the
-    /// link. A Scene that came through here passes unchanged a second time.
+    /// The nearest legal Scene, and a warning for each changed value. Keys of the warnings are
+    /// those of the link. A sanitized Scene does not change a second time.
     #[must_use]
     pub fn sanitize(mut self) -> (Self, Vec<Warning>) {
         let mut fix = Fix::default();
@@ -151,7 +152,7 @@ impl Scene {
     }
 }
 
-/// Moves numbers into their ranges and writes down each move.
+/// Clamps numbers to their ranges and records each change.
 #[derive(Default)]
 struct Fix {
     warnings: Vec<Warning>,
@@ -180,8 +181,8 @@ impl Fix {
         }
     }
 
-    /// Not-a-number becomes `default`, an infinity the nearer end, −0 becomes 0 (so that equal
-    /// Scenes have equal links).
+    /// NaN becomes `default`, an infinity the nearer end, −0 becomes 0 (so that equal Scenes have
+    /// equal links).
     fn real(&mut self, key: &str, value: &mut f32, default: f32) {
         self.real_within(key, range(key), value, default);
     }
@@ -195,7 +196,7 @@ impl Fix {
         *value += 0.0;
     }
 
-    /// A rectangle ends at the longest sequence at the latest.
+    /// A rectangle cannot extend past the longest sequence.
     fn rect(&mut self, rect: &mut Rect) {
         self.whole("rect.at", &mut rect.row);
         self.whole("rect.at", &mut rect.col);

@@ -1,4 +1,4 @@
-//! Words of the sources as they are written: where a listing and its own text part.
+//! Words of the source listings: where a listing and its own text disagree.
 
 use super::{Text, texts};
 use attnscope_scene::listing::Point;
@@ -22,8 +22,8 @@ pub const fn point(of: Point) -> (Text, Text) {
 mod tests {
     use super::*;
     use attnscope_scene::Lang;
+    use attnscope_scene::link_words::Word;
     use attnscope_scene::listing::{OUT_RANK, SCORE_RANK};
-    use attnscope_scene::words::Word;
 
     #[test]
     fn the_ranks_are_those_that_the_switch_sets() {

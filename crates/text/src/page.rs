@@ -1,7 +1,7 @@
 //! Words of the header, the status line and the embedded page.
 
 use super::{Text, texts};
-use attnscope_scene::{Pattern, Text as Passage};
+use attnscope_scene::{Passage, Pattern};
 
 texts!("page");
 

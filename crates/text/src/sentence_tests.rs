@@ -11,7 +11,7 @@ fn tokens() -> Vec<String> {
 fn say(scene: &Scene, summary: &Summary) -> [String; 2] {
     let tokens = tokens();
     [Lang::En, Lang::Zh].map(|lang| {
-        let facts = Picture {
+        let facts = SentenceInput {
             scene,
             head: 8,
             summary,
@@ -113,7 +113,7 @@ fn a_window_says_what_is_kept_and_what_is_lost() {
         ..summary
     };
     assert!(say(&scene, &all)[0].ends_with("this is full attention."));
-    // Weights that are no shares of a whole lose nothing that could be told.
+    // Weights that are not shares of a whole have no loss to report.
     let signed = Summary {
         lost: None,
         ..summary
@@ -247,7 +247,7 @@ fn padding_and_the_mean_in_empty_rows_are_told() {
             "{text}"
         );
     }
-    scene.empty = Empty::Mean;
+    scene.empty = FullyMasked::Mean;
     let [en, _] = say(&scene, &summary);
     assert!(
         en.contains("2 rows see no key and get the mean of all values"),
@@ -259,7 +259,7 @@ fn padding_and_the_mean_in_empty_rows_are_told() {
 fn about(scene: &Scene, summary: &Summary) -> Option<(usize, usize, How)> {
     let tokens = tokens();
     let [en, zh] = [Lang::En, Lang::Zh].map(|lang| {
-        let facts = Picture {
+        let facts = SentenceInput {
             scene,
             head: 8,
             summary,
@@ -293,7 +293,7 @@ fn every_sentence_is_about_a_cell() {
 
     let mut windowed = scene.clone();
     windowed.mechanism = Mechanism::Window;
-    // All keys are kept: no cell is spoken of.
+    // All keys are visible: the sentence is about no cell.
     assert_eq!(about(&windowed, &summary), Some((3, 2, How::Strongest)));
     summary.lost = Some(Lost {
         row: 2,
@@ -317,7 +317,7 @@ fn every_sentence_is_about_a_cell() {
     summary.lost = None;
     assert_eq!(about(&cjar, &summary), Some((3, 2, How::Strongest)));
 
-    // Without any key there is a row without keys.
+    // Without any key every row is fully masked.
     let empty = Summary {
         empty_rows: 4,
         ..Summary::default()

@@ -9,7 +9,7 @@ use crate::layout::slider::Track;
 use crate::state::AppState;
 use crate::state::derived::{Derived, part, t};
 use crate::state::window_stats::Reach;
-use attnscope_attention::config::Empty;
+use attnscope_attention::config::FullyMasked;
 use attnscope_scene::{Convention, Mechanism, Scene, Window};
 use attnscope_text::{controls as words, number};
 
@@ -287,8 +287,8 @@ fn MoreMask(
                 id="empty-mean"
                 label=words::EMPTY_MEAN
                 hint=Memo::new(move |_| words::EMPTY_MEAN_HINT.pick(lang.get()))
-                value=part(app, |s| s.empty == Empty::Mean)
-                set=Callback::new(move |to| app.change(|s| s.empty = if to { Empty::Mean } else { Empty::Zero }))
+                value=part(app, |s| s.empty == FullyMasked::Mean)
+                set=Callback::new(move |to| app.change(|s| s.empty = if to { FullyMasked::Mean } else { FullyMasked::Zero }))
             />
             <p class="aside">{t(words::MASK_NOTE)}</p>
         </details>

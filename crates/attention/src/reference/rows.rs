@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::{Auxiliary, Head, ReferenceError};
-use crate::config::{Empty, Reading};
+use crate::config::{FullyMasked, Reading};
 
 /// One row of a head: only the visible keys, or all keys when the row is fully masked and
-/// [`Empty::Mean`] gives each the same weight.
+/// [`FullyMasked::Mean`] gives each the same weight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// The keys, increasing.
@@ -25,7 +25,7 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Whether the query sees the key; if not, `weight` is 0 (or 1/L in a fully masked row with
-    /// [`Empty::Mean`]) and the rest is still computed.
+    /// [`FullyMasked::Mean`]) and the rest is still computed.
     pub visible: bool,
     /// scale · q·k.
     pub qk: f64,
@@ -50,7 +50,7 @@ pub struct Map {
     pub score: Vec<f64>,
     /// A, 0 where masked.
     pub weights: Vec<f64>,
-    /// Whether the cell is visible. Masked cells are not, even if [`Empty::Mean`] gives them a
+    /// Whether the cell is visible. Masked cells are not, even if [`FullyMasked::Mean`] gives them a
     /// weight.
     pub visible: Vec<bool>,
 }
@@ -82,7 +82,7 @@ impl Head {
             .visibility
             .visible_keys(i, self.seq_len, self.mask())
             .collect();
-        if keys.is_empty() && self.config.empty == Empty::Mean {
+        if keys.is_empty() && self.config.empty == FullyMasked::Mean {
             let l = self.seq_len;
             return Row {
                 keys: (0..l).collect(),

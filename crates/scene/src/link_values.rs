@@ -1,10 +1,10 @@
-//! Values of a link as text and back: numbers, and the parameters that have parts.
+//! Converts values of a link to text and back: numbers, and compound parameters.
 
+use super::link_words::Word;
 use super::sanitize::{Number, range};
 use super::warning::Reason;
-use super::words::Word;
 use super::{
-    Control, Pattern, Rect, Scale, Scene, Source, Text, default_layer, default_seed,
+    Control, Passage, Pattern, Rect, Scale, Scene, Source, default_layer, default_seed,
     default_seq_len,
 };
 
@@ -14,7 +14,7 @@ pub(super) fn whole<T: Number>(key: &str, text: &str, into: &mut T) -> Result<()
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(Reason::NotANumber);
     }
-    // A text of digits is always an f64, if need be infinite; legal whole numbers are exact.
+    // Any text of digits is an f64, possibly infinite; legal whole numbers are exact.
     let number = parsed(text).ok_or(Reason::NotANumber)?;
     store(key, number, into)
 }
@@ -32,7 +32,7 @@ pub(super) fn finite(text: &str, into: &mut f32) -> Result<(), Reason> {
     Ok(())
 }
 
-/// A decimal number of any size, if need be infinite: digits with sign, point and exponent, which
+/// A decimal number of any size, possibly infinite: digits with sign, point and exponent, which
 /// every parser reads alike.
 fn decimal(text: &str) -> Option<f64> {
     let own = |b: u8| b.is_ascii_digit() || b"+-.eE".contains(&b);
@@ -47,7 +47,7 @@ fn parsed(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-/// The browser reads decimals as exactly as Rust does, without the table of 10 kB that Rust brings.
+/// The browser parses decimals as exactly as Rust, without Rust's table of 10 kB.
 #[cfg(target_arch = "wasm32")]
 fn parsed(text: &str) -> Option<f64> {
     let number = js_sys::Number::from(wasm_bindgen::JsValue::from_str(text)).value_of();
@@ -64,7 +64,7 @@ fn store<T: Number>(key: &str, number: f64, into: &mut T) -> Result<(), Reason> 
     }
 }
 
-/// The shortest text that is this number again.
+/// The shortest text that parses to this number.
 pub(super) fn real_text(value: f32) -> String {
     let size = value.abs();
     if size != 0.0 && size < 1e-4 {
@@ -74,7 +74,7 @@ pub(super) fn real_text(value: f32) -> String {
     }
 }
 
-/// The parts of `text` between dots, exactly `N` of them.
+/// The parts of `text` between dots; there must be exactly `N`.
 fn parts<const N: usize>(text: &str) -> Result<[&str; N], Reason> {
     let mut parts = [""; N];
     let mut rest = text.split('.');
@@ -95,7 +95,7 @@ pub(super) fn source_text(scene: &Scene) -> String {
     }
 }
 
-/// Parts that are missing or no numbers keep their defaults: layer 1, 64 tokens, seed 1.
+/// Parts that are missing or not numbers keep their defaults: layer 1, 64 tokens, seed 1.
 pub(super) fn read_source(scene: &mut Scene, text: &str) -> Result<(), Reason> {
     let (name, numbers) = text.split_once('.').unwrap_or((text, ""));
     let mut numbers = numbers.split('.').filter(|part| !part.is_empty());
@@ -107,7 +107,7 @@ pub(super) fn read_source(scene: &mut Scene, text: &str) -> Result<(), Reason> {
         }
         number
     };
-    if let Some(text) = Text::from_word(name) {
+    if let Some(text) = Passage::from_word(name) {
         // The range of layers fits in a byte.
         let layer = next("src.layer", u32::from(default_layer())) as u8;
         scene.source = Source::MiniLm { text, layer };
@@ -217,7 +217,7 @@ pub(super) fn show_text(scene: &Scene) -> String {
     words.join(",")
 }
 
-/// Unknown names are left out; the others count.
+/// Unknown names are skipped; the others apply.
 pub(super) fn read_show(scene: &mut Scene, text: &str) -> Result<(), Reason> {
     let mut result = Ok(());
     for word in text.split(',').filter(|word| !word.is_empty()) {
