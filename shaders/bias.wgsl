@@ -1,12 +1,13 @@
-// k' = k + amplitude · P_K, and v' likewise (SPEC 1, 4), of one head. One vec4 a thread.
+// k' = k + amplitude · P_K, and v' = v + amplitude · P_V (SPEC 1, 4), of one head. One vec4 per
+// thread.
 //
-// Keys lack what they have in common (SPEC 7), which is the row behind the last of them. So P_K is
-// split too: every key gets what P has of its own, the common row what all of P has. Of a shared P_K
-// nothing is added to any key: it moves no weight, however large it is.
+// The common row of the keys was subtracted from them and follows the last key (SPEC 7). P_K is
+// split the same way: every key gets its own part of P, the common row gets the part that all rows
+// of P share. A shared P_K adds nothing to any key: it moves no weight, however large it is.
 
 // Rust twin: `gpu_data::BiasParams`.
 struct BiasParams {
-    // vec4s of the head's rows, the common one aside.
+    // vec4s of the head's rows, without the common one.
     count: u32,
     // vec4s of P: one row (shared) or as many as `count` (per position).
     period: u32,
@@ -17,7 +18,7 @@ struct BiasParams {
 
 @group(0) @binding(0) var<uniform> p: BiasParams;
 @group(0) @binding(1) var<storage, read> base: array<vec4<f32>>;
-// `period` vec4s, and behind them what all rows have in common.
+// `period` vec4s, followed by the part that all rows have in common.
 @group(0) @binding(2) var<storage, read> unit: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> biased: array<vec4<f32>>;
 

@@ -1,4 +1,4 @@
-// Sum of squares of every column of a matrix: ‖T_c‖² and ‖Y‖² (SPEC 4). One column a thread.
+// Sum of squares of every column of a matrix: ‖T_c‖² and ‖Y‖² (SPEC 4). One column per thread.
 
 // Rust twin: `gpu_data::EnergyParams`.
 struct EnergyParams {
@@ -6,7 +6,7 @@ struct EnergyParams {
     cols: u32,
     // Numbers from one row to the next.
     stride: u32,
-    // First entry of `energies` that is written.
+    // First entry of `energies` to write.
     offset: u32,
 }
 
@@ -14,7 +14,7 @@ struct EnergyParams {
 @group(0) @binding(1) var<storage, read> matrix: array<f32>;
 @group(0) @binding(2) var<storage, read_write> energies: array<f32>;
 
-// Rows that are summed on their own first: keeps rounding small for long sequences.
+// Rows per partial sum: keeps rounding small for long sequences.
 const BLOCK: u32 = 64u;
 
 override WORKGROUP: u32 = 32u;

@@ -1,4 +1,5 @@
-// Texels as colours: one triangle over a viewport, the nearest texel or the largest of a pixel's own.
+// Texels as colours: one triangle over a viewport; the nearest texel, or the largest of a pixel's
+// own.
 //!import shared/numeric
 
 // Rust twin: `gpu_data::HeatmapParams`.
@@ -12,24 +13,24 @@ struct HeatmapParams {
     offset: u32,
     // First entry of `table`.
     table: u32,
-    // Where `range_given` is 1: the values of the first and the last colour.
+    // If `range_given` is 1: the values of the first and the last colour.
     range: vec2<f32>,
     range_given: u32,
-    // 1: the middle colour is 0. An automatic range is symmetric about it, and magnitudes go both
-    // ways from it; else it begins at 0.
+    // 1: the middle colour is 0. An automatic range is symmetric about it, and magnitudes increase
+    // both ways from it; else the range starts at 0.
     symmetric: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: HeatmapParams;
 @group(0) @binding(1) var<storage, read> texels: array<vec2<f32>>;
 @group(0) @binding(2) var<storage, read> value_range: array<u32, 2>;
-// Colours as 0xBBGGRR, 256 a table.
+// Colours as 0xBBGGRR, 256 per table.
 @group(0) @binding(3) var<storage, read> table: array<u32>;
 
 const STEPS: f32 = 256.0;
 
 // Whether texels may be smaller than pixels: a constant of the pipeline, because software adapters
-// run both sides of every branch.
+// execute both sides of every branch.
 override SHRUNK: bool = false;
 
 // Values of SCALE: how a share of the largest magnitude becomes a share of the colours.
@@ -37,15 +38,16 @@ const SCALE_LINEAR: u32 = 0u;
 const SCALE_SQRT: u32 = 1u;
 const SCALE_LOG: u32 = 2u;
 override SCALE: u32 = SCALE_LINEAR;
-// Where the logarithmic scale begins; smaller shares have the colour of 0.
+// Where the logarithmic scale starts; smaller shares have the colour of 0.
 const LOG_FLOOR: f32 = 1e-3;
 
-// Ends that are no further apart are one: all values between them count as 0.
+// Ends that are no further apart count as one: all values between them count as 0.
 const TINY: f32 = 1e-37;
 
 struct Corner {
     @builtin(position) position: vec4<f32>,
-    // Values of the first and the last colour: found three times here and not at every pixel.
+    // Values of the first and the last colour: computed here for three vertices, not for every
+    // pixel.
     @location(0) @interpolate(flat) ends: vec2<f32>,
 }
 
@@ -83,7 +85,7 @@ fn scaled(share: f32) -> f32 {
     return share;
 }
 
-// Where a value stands in the table, 0 ..= 1.
+// The position of a value in the table, 0 ..= 1.
 fn place(value: f32, ends: vec2<f32>) -> f32 {
     let reach = ends.y - ends.x;
     if (SCALE != SCALE_LINEAR && p.symmetric != 0u) {
@@ -94,7 +96,7 @@ fn place(value: f32, ends: vec2<f32>) -> f32 {
 }
 
 fn colour(value: f32, ends: vec2<f32>) -> vec3<f32> {
-    // Between nothing and nothing all is 0.
+    // If the range has no extent, every value is 0.
     var t = 0.5 * f32(p.symmetric);
     if (ends.y - ends.x > TINY) {
         t = place(value, ends);
@@ -103,8 +105,8 @@ fn colour(value: f32, ends: vec2<f32>) -> vec3<f32> {
     return unpack4x8unorm(packed).xyz;
 }
 
-// What a pixel shows: the texel under its centre, or where texels are smaller than pixels the
-// visible one of its own that is largest by magnitude.
+// The value of a pixel: the texel under its centre, or, where texels are smaller than pixels, the
+// largest by magnitude of its own visible texels.
 fn footprint(pixel: vec2<f32>) -> vec2<f32> {
     let count = vec2<u32>(p.texel_cols, p.texel_rows);
     let per_pixel = vec2<f32>(count) / p.size;
@@ -134,6 +136,6 @@ fn fragment(drawn: Corner) -> @location(0) vec4<f32> {
     if (texel.y > 0.0) {
         return vec4<f32>(colour(texel.x, drawn.ends), 1.0);
     }
-    // Masked: the page shows through, which hatches it.
+    // Masked: transparent, so that the page's hatching shows through.
     return vec4<f32>(0.0);
 }

@@ -1,31 +1,31 @@
 // Y = X Wᵀ + b over any number of leading columns: projections to q, k, v of one head, the layer
-// output, and both factors of its low-rank twin. A sum can be added to an earlier one in Y.
+// output, and both factors of the low-rank output. A sum can continue an earlier one in Y.
 //
-// Eight rows by four outputs a thread. W lies transposed, and the outputs of a thread are spread,
-// so that neighbouring threads read neighbouring numbers of W and the same of X: software adapters
-// load those at once and everything else one by one.
+// Eight rows by four outputs per thread. W is transposed, and the outputs of a thread are strided,
+// so that neighbouring threads read neighbouring numbers of W and the same numbers of X: software
+// adapters load those at once and everything else one by one.
 
 // Rust twin: `gpu_data::LinearParams`.
 struct LinearParams {
     // Rows of this launch: row0 ..< row_end.
     row0: u32,
     row_end: u32,
-    // Numbers of a row of X that take part: d, or the output rank.
+    // Numbers of a row of X that are used: d, or the output rank.
     inner: u32,
     // vec4s from one row of X to the next.
     x_stride: u32,
     // Numbers from one row of Wᵀ to the next.
     w_stride: u32,
-    // First column of Wᵀ (and entry of b) that is used, and how many are.
+    // First column of Wᵀ (and entry of b) that is used, and how many are used.
     w_col0: u32,
     outs: u32,
     // Numbers from one row of Y to the next.
     y_stride: u32,
     // 1 when b is added.
     has_bias: u32,
-    // First vec4 of a row of X that takes part.
+    // First vec4 of a row of X that is used.
     first: u32,
-    // Where in Y the sum that is continued starts; NOTHING begins at 0.
+    // Where in Y the continued sum starts; NOTHING starts at 0.
     start: u32,
     // Where in Y the result starts.
     to: u32,
@@ -48,12 +48,12 @@ fn weights(c: u32, o: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(w[at.x], w[at.y], w[at.z], w[at.w]);
 }
 
-// Four rows of X at vec4 c, times 0 where they take no part.
+// Four rows of X at vec4 c, times 0 where they are not used.
 fn inputs(row: vec4<u32>, c: u32, part: vec4<f32>) -> mat4x4<f32> {
     return mat4x4<f32>(part * x[row.x + c], part * x[row.y + c], part * x[row.z + c], part * x[row.w + c]);
 }
 
-// Four outputs of one row, behind what is there of them already.
+// Writes four outputs of one row, added to the sum they continue.
 fn put(i: u32, o: vec4<u32>, there: vec4<bool>, sum: vec4<f32>) {
     let row = i * p.y_stride;
     var value = sum;
@@ -98,7 +98,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let at = o + vec4<u32>(p.w_col0);
         bias = vec4<f32>(b[at.x], b[at.y], b[at.z], b[at.w]);
     }
-    // A loop: unrolled eight times it takes a software adapter longer to compile than to run.
+    // A loop: unrolled eight times, it takes a software adapter longer to compile than to run.
     let count = min(8u, p.row_end - i);
     for (var row = 0u; row < count; row++) {
         var sum = above[row % 4u];

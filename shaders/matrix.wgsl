@@ -1,5 +1,5 @@
 // A plain matrix (the layer output) as texels, for the same heatmap as attention maps.
-// Each texel takes the largest of its cells by magnitude. One texel a thread.
+// Each texel takes the largest of its cells by magnitude. One texel per thread.
 //!import shared/texels
 
 @group(1) @binding(0) var<storage, read> matrix: array<f32>;
@@ -27,8 +27,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if (y >= map.end) {
         return;
     }
-    // Every texel walks as many cells as the largest has, its last ones twice where it has fewer:
-    // software adapters run neighbouring threads in step.
+    // Every texel visits as many cells as the largest has, repeating its last ones if it has fewer:
+    // software adapters run neighbouring threads in lockstep.
     let row = y * map.rows / map.texel_rows;
     let col = x * map.cols / map.texel_cols;
     let row_last = (y + 1u) * map.rows / map.texel_rows - 1u;

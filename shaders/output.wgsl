@@ -1,5 +1,5 @@
-// Head outputs O = A V' of one head (SPEC 4), streamed over the keys: no weight is stored.
-// Four rows and up to 32 numbers of them a thread.
+// Head outputs O = A V' of one head (SPEC 4), streamed over the keys: no weight is stored. Four
+// rows, up to 32 numbers of each, per thread.
 //!import shared/weights
 
 // Rust twin: `gpu_data::OutputParams`.
@@ -19,12 +19,12 @@ struct OutputParams {
 // [L, out_stride].
 @group(1) @binding(3) var<storage, read_write> outputs: array<f32>;
 
-// vec4s of a row that one thread makes.
+// vec4s of a row that one thread computes.
 const CHUNK: u32 = 8u;
 
 override WORKGROUP: u32 = 32u;
 
-// Four values of four keys; columns behind the last repeat it and are not written.
+// Four values of four keys; columns past the last repeat it and are not written.
 fn values4(j: vec4<u32>, c: u32) -> mat4x4<f32> {
     let at = j * shape.value_stride + min(c, shape.value_stride - 1u);
     return mat4x4<f32>(values[at.x], values[at.y], values[at.z], values[at.w]);

@@ -1,4 +1,4 @@
-// The visible rectangle of one head, several cells per texel. One texel a thread.
+// The visible rectangle of one head, several cells per texel. One texel per thread.
 //!import shared/cells
 //!import shared/texels
 
@@ -40,10 +40,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     var pooled = Pooled(0.0, 0.0, 0.0, 0.0);
     for (var i0 = row0; i0 < row_end; i0 += 4u) {
         let end_row = min(i0 + 4u, row_end);
-        // Of the texel's keys only those are looked at that one of four rows can see.
+        // Of the texel's keys, read only those that one of the four rows can see.
         var block = block_span(i32(i0), i32(end_row) - 1, head);
         if (FULLY_MASKED == EMPTY_MEAN) {
-            block = RowSpan(0, 0, i32(col_end) - 1); // A row without keys has weights everywhere.
+            block = RowSpan(0, 0, i32(col_end) - 1); // A fully masked row has weights everywhere.
         }
         let prefix = u32(block.prefix);
         let lo = u32(block.lo);

@@ -1,19 +1,19 @@
-// Row statistics of one head (SPEC 3): per row and segment the maximum and the normaliser of z,
-// per row the number of visible keys and of segments that hold one. Four rows a thread.
+// Row statistics of one head (SPEC 3): per row and segment the maximum and the normaliser of z, per
+// row the number of visible keys and of segments with a visible key. Four rows per thread.
 //!import shared/head
 
 // Per row: (1/G, visible keys, shared score), then per stored segment (maximum of z, 1 / (G · sum),
 // largest s).
 @group(1) @binding(0) var<storage, read_write> stats: array<vec4<f32>>;
-// Texels of the whole map, where SCORES_CACHED: `map` finds its scores there.
+// Texels of the whole map; with SCORES_CACHED, `map` reads its scores there.
 @group(1) @binding(1) var<storage, read_write> texels: array<vec2<f32>>;
 
-// Whether the scores are left for `map`: each is computed once then.
+// Whether to store the scores for `map`: each is then computed once.
 override SCORES_CACHED: bool = false;
 
 override WORKGROUP: u32 = 32u;
 
-// Leaves the scores of row i and keys j0 .. j0+3 in their texels.
+// Stores the scores of row i and keys j0 .. j0+3 in their texels.
 fn keep(i: u32, j0: u32, r: vec4<f32>) {
     if (i >= head.row_end) {
         return;
@@ -25,7 +25,7 @@ fn keep(i: u32, j0: u32, r: vec4<f32>) {
     if (j0 + 3u < head.seq_len) { texels[at + 3u].x = r.w; }
 }
 
-// Writes a finished segment and returns 1 when it held a key.
+// Writes a finished segment and returns 1 if it had a visible key.
 fn flush(i: u32, g: u32, state: vec2<f32>, bias: f32) -> f32 {
     if (state.y <= 0.0) {
         return 0.0;
@@ -36,7 +36,7 @@ fn flush(i: u32, g: u32, state: vec2<f32>, bias: f32) -> f32 {
     return 1.0;
 }
 
-// Writes the row's own entry and shares the normalisers out over the G segments.
+// Writes the row's own entry and divides the normalisers by the G segments.
 fn finish(i: u32, groups: f32, count: f32) {
     if (i >= head.row_end) {
         return;
@@ -58,7 +58,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if (i0 >= head.row_end) {
         return;
     }
-    // Scores are needed only for normalisers that are kept, and not where s alone is normalised.
+    // Scores are needed only for stored normalisers, and not if only s is normalised.
     let scored = SEGMENTS != SEGMENTS_RECOMPUTED && READING != READING_PRODUCT;
     let count4 = select(0u, vec4_count(), scored);
     let last = head.seq_len - 1u;
@@ -67,8 +67,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         stats[at] = vec4<f32>(0.0);
     }
 
-    // Loops turn the rows through the first place: written four times they take a software adapter
-    // longer to compile, and indexed by a variable longer to run.
+    // Loops rotate the rows through index 0: written out four times, they take a software adapter
+    // longer to compile; indexed by a variable, longer to run.
     var lo4 = vec4<i32>();
     var hi4 = vec4<i32>();
     var prefix4 = vec4<i32>();
@@ -88,7 +88,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     var state = mat4x2<f32>(fresh, fresh, fresh, fresh);
     var nonempty = vec4<f32>(0.0);
     var count = vec4<f32>(0.0);
-    // The largest s of each row in the segment that is walked.
+    // The largest s of each row in the current segment.
     var bias4 = vec4<f32>(0.0);
     var segment = 0u;
     var segment_end = 0u;

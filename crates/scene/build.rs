@@ -1,5 +1,5 @@
-//! `Lang` is made of the names of the files in `lang/`, which the build of the texts holds to each
-//! other.
+//! Generates `Lang` from the names of the files in `lang/`; the build of the texts compares their
+//! contents.
 
 #[path = "../text/build/words.rs"]
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-// What is drawn of a cell: its weight or its raw score.
+// The drawn value of a cell: its weight or its raw score.
 //!import shared/weights
 
 const QUANTITY_WEIGHTS: u32 = 0u;

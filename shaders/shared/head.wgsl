@@ -4,8 +4,8 @@
 //!import shared/numeric
 
 @group(0) @binding(0) var<uniform> head: HeadParams;
-// q and k', rows of `head.stride` vec4s. The keys lack what they have in common, which is the row
-// behind the last of them (SPEC 7): scores are differences, and what they share rounds none of them.
+// q and k', rows of `head.stride` vec4s. The common row was subtracted from the keys and follows
+// the last key (SPEC 7): scores are differences, and their common part does not round any of them.
 @group(0) @binding(1) var<storage, read> queries: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> keys: array<vec4<f32>>;
 // s: a curve over j − i + L − 1, or [L, L]; one dummy entry when there is none.
@@ -13,26 +13,25 @@
 // One bit per cell, rows of ⌈L / 32⌉ words; one dummy entry when there is none.
 @group(0) @binding(4) var<storage, read> mask: array<u32>;
 
-// Which of four rows or keys from `at` on exist; the others are read at the last one.
+// Which of four rows or keys from `at` on exist; reads past the end repeat the last one.
 fn four(at: u32) -> vec4<u32> {
     return min(vec4<u32>(at) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(head.seq_len - 1u));
 }
 
-// Components of vec4 number `c` that take part.
+// Components of vec4 number `c` that are used.
 fn taken(c: u32) -> vec4<f32> {
     let at = vec4<u32>(4u * c) + vec4<u32>(0u, 1u, 2u, 3u);
     return select(vec4<f32>(0.0), vec4<f32>(1.0), at < vec4<u32>(head.width));
 }
 
-// vec4s of a row that take part.
+// vec4s of a row that are used.
 fn vec4_count() -> u32 {
     return (head.width + 3u) / 4u;
 }
 
 // r without the row's shared score, of rows i0 .. i0+3 (columns of the result) and keys j0 .. j0+3
-// (entries of a column), over
-// `count` vec4s: `vec4_count()`, or 0 where nothing is visible. Only a loop can be left out on
-// adapters that run both sides of every branch.
+// (entries of a column), over `count` vec4s: `vec4_count()`, or 0 where nothing is visible. On
+// adapters that execute both sides of every branch, only a loop can be skipped.
 fn scores(i0: u32, j0: u32, count: u32) -> mat4x4<f32> {
     let qi = four(i0) * head.stride;
     let kj = four(j0) * head.stride;
@@ -60,7 +59,7 @@ fn row_scores(i: u32, j0: u32, count: u32) -> vec4<f32> {
     return head.scale * acc;
 }
 
-// What all scores of row i share: scale · q_i · c, c the row behind the last key.
+// What all scores of row i share: scale · q_i · c, with c the row after the last key.
 fn shared_score(i: u32) -> f32 {
     let behind = head.seq_len * head.stride;
     var acc = vec4<f32>(0.0);
@@ -83,10 +82,10 @@ fn biases(i: u32, j0: u32) -> vec4<f32> {
     return vec4<f32>(score_bias[at.x], score_bias[at.y], score_bias[at.z], score_bias[at.w]);
 }
 
-// The z whose exponential is normalised: r, r + s, or s, up to a number that is the same for all keys
-// of a segment. `top` is the largest visible s of each key's segment: it is taken away before r is
-// added, so that a large s that keys share leaves r its digits. Visible keys have no larger one; the
-// minimum keeps a compiler from adding r first.
+// The z whose exponential is normalised: r, r + s, or s, up to a number that is the same for all
+// keys of a segment. `top` is the largest visible s of each key's segment: it is subtracted before
+// r is added, so that a large s that keys share leaves r its digits. Visible keys have no larger s;
+// the minimum keeps a compiler from adding r first.
 fn exponents(i: u32, j0: u32, r: vec4<f32>, top: vec4<f32>) -> vec4<f32> {
     if (READING == READING_SOFTMAX) {
         return r;
@@ -97,8 +96,8 @@ fn exponents(i: u32, j0: u32, r: vec4<f32>, top: vec4<f32>) -> vec4<f32> {
     return biases(i, j0);
 }
 
-// The largest s of row i among the keys from ..< end that it sees; 0 where there is none, or where
-// s is not added to r.
+// The largest s of row i among its visible keys from ..< end; 0 where there is none, or where s is
+// not added to r.
 fn largest_bias(i: u32, span: RowSpan, start: u32, end: u32) -> f32 {
     var top = LOWEST;
     if (READING == READING_BIAS && S_KIND != S_NONE) {
@@ -127,7 +126,7 @@ fn mask_bit(i: u32, j: u32) -> bool {
     return ((mask[i * words + j / 32u] >> (j % 32u)) & 1u) != 0u;
 }
 
-// Which of the keys j0 .. j0+3 below `end` row i sees. Rows behind the last see none.
+// Which of the keys j0 .. j0+3 below `end` row i sees. Rows past the end see no key.
 fn visible(i: u32, span: RowSpan, j0: u32, end: u32) -> vec4<bool> {
     let j = vec4<u32>(j0) + vec4<u32>(0u, 1u, 2u, 3u);
     let stop = select(0u, min(end, head.seq_len), i < head.seq_len);

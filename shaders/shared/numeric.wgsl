@@ -1,6 +1,6 @@
 // Finite arithmetic and order-preserving integers. Pure.
 
-// Below every score; finite, because compilers may assume that no infinity exists.
+// Below every score; finite, because compilers may assume that infinity does not exist.
 const LOWEST: f32 = -3.0e38;
 
 fn max4(v: vec4<f32>) -> f32 {
@@ -11,7 +11,7 @@ fn sum4(v: vec4<f32>) -> f32 {
     return dot(v, vec4<f32>(1.0));
 }
 
-// Unsigned integers in the order of the floats; never 0 for a finite float.
+// Unsigned integers with the order of the floats; never 0 for a finite float.
 fn ordered(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     if ((bits & 0x80000000u) != 0u) {
@@ -27,7 +27,7 @@ fn unordered(u: u32) -> f32 {
     return bitcast<f32>(~u);
 }
 
-// Running maximum and sum of exp(z − maximum) over the visible ones of four more scores.
+// Updates running maximum and sum of exp(z − maximum) with the visible ones of four more scores.
 fn absorb(state: vec2<f32>, z: vec4<f32>, visible: vec4<bool>) -> vec2<f32> {
     let top = max(state.x, max4(select(vec4<f32>(LOWEST), z, visible)));
     let e = exp(select(vec4<f32>(LOWEST), z - vec4<f32>(top), visible));

@@ -1,9 +1,9 @@
 // Sizes and choices of one head (SPEC 1–3). Rust twin: `gpu_data::HeadParams`.
 
-// What is the same for every thread and rarely changes is a constant of the pipeline: software
-// adapters run both sides of every branch, and only the compiler can take one away.
+// Choices that every thread shares and that change rarely are constants of the pipeline: software
+// adapters execute both sides of every branch, and only the compiler can remove one.
 
-// SPEC 3: how a weight is made.
+// How a weight is computed (SPEC 3).
 const READING_SOFTMAX: u32 = 0u;
 const READING_BIAS: u32 = 1u;
 const READING_PRODUCT: u32 = 2u;
@@ -20,13 +20,13 @@ const S_CURVE: u32 = 1u;
 const S_DENSE: u32 = 2u;
 override S_KIND: u32 = S_NONE;
 
-// One segment; several with their normalisers in `stats`; or so many that each is recomputed.
+// One segment; several with their normalisers in `stats`; or too many, each recomputed.
 const SEGMENTS_ONE: u32 = 0u;
 const SEGMENTS_STORED: u32 = 1u;
 const SEGMENTS_RECOMPUTED: u32 = 2u;
 override SEGMENTS: u32 = SEGMENTS_ONE;
 
-// What a row without visible keys gets: nothing, or the mean of all values.
+// What a fully masked row gets: nothing, or the mean of all values.
 const EMPTY_ZERO: u32 = 0u;
 const EMPTY_MEAN: u32 = 1u;
 override FULLY_MASKED: u32 = EMPTY_ZERO;
@@ -39,7 +39,7 @@ override RAGGED_WIDTH: bool = false;
 struct HeadParams {
     // L.
     seq_len: u32,
-    // Numbers of a query row that take part in the score: d_h, or the score rank.
+    // Numbers of a query row in the score: d_h, or the score rank.
     width: u32,
     // vec4s from one row of queries or keys to the next; rows are padded with zeros.
     stride: u32,
@@ -51,9 +51,9 @@ struct HeadParams {
     right: i32,
     // ≥ 1.
     dilation: i32,
-    // The first so many keys are visible to every row: max(sinks, globals).
+    // The first `prefix_keys` keys are visible to every row: max(sinks, globals).
     prefix_keys: i32,
-    // The first so many rows see every key.
+    // The first `globals` rows see every key.
     globals: i32,
     // Keys per segment, 1 ..= L.
     segment: u32,
@@ -64,6 +64,6 @@ struct HeadParams {
     // Rows of this launch: row0 ..< row_end.
     row0: u32,
     row_end: u32,
-    // Keys that are no padding.
+    // Number of keys without the padding.
     key_end: u32,
 }

@@ -1,4 +1,5 @@
-// Where maps go: texels of (value, visible share) and their range. Declares group 1 bindings 1–3.
+// Output of the map kernels: texels of (value, visible share) and their range. Declares group 1
+// bindings 1–3.
 // Rust twin: `gpu_data::MapParams`.
 //!import shared/numeric
 
@@ -26,7 +27,7 @@ struct MapParams {
 @group(1) @binding(1) var<uniform> map: MapParams;
 // [texel_rows, texel_cols] of (value, visible share).
 @group(1) @binding(2) var<storage, read_write> texels: array<vec2<f32>>;
-// Largest ordered(value) and largest ~ordered(value) over the visible texels; 0 is none.
+// Largest ordered(value) and largest ~ordered(value) over the visible texels; 0 means none.
 @group(1) @binding(3) var<storage, read_write> value_range: array<atomic<u32>, 2>;
 
 fn widen_range(least: f32, most: f32) {

@@ -27,7 +27,7 @@ fn row_span(i: i32, p: HeadParams) -> RowSpan {
     return span;
 }
 
-// Four keys of row i at once, mask aside.
+// Four keys of row i at once, without the mask.
 fn span_sees(span: RowSpan, i: i32, j: vec4<i32>, dilation: i32) -> vec4<bool> {
     var near = (j >= vec4<i32>(span.lo)) & (j <= vec4<i32>(span.hi));
     if (DILATED) {
@@ -36,10 +36,10 @@ fn span_sees(span: RowSpan, i: i32, j: vec4<i32>, dilation: i32) -> vec4<bool> {
     return near | (j < vec4<i32>(span.prefix));
 }
 
-// The keys that rows i0 ..= i1 can see between them: [0, prefix) and [lo, hi].
+// The union of the keys that rows i0 ..= i1 can see: [0, prefix) and [lo, hi].
 fn block_span(i0: i32, i1: i32, p: HeadParams) -> RowSpan {
     let first = row_span(i0, p);
     let last = row_span(i1, p);
-    // lo and hi grow with i; the prefix grows when causal and shrinks behind the global rows.
+    // lo and hi grow with i; the prefix grows when causal and shrinks after the global rows.
     return RowSpan(max(first.prefix, last.prefix), first.lo, last.hi);
 }

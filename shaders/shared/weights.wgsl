@@ -1,17 +1,17 @@
-// Weights from scores and the statistics that `stats` left (SPEC 3). Declares group 1 binding 0.
+// Weights from scores and the statistics of `stats` (SPEC 3). Declares group 1 binding 0.
 //!import shared/head
 
 // Per row: (1/G, visible keys, shared score), then per stored segment (maximum of z, 1 / (G · sum),
 // largest s).
 @group(1) @binding(0) var<storage, read> stats: array<vec4<f32>>;
 
-// Whether row i sees no key at all.
+// Whether row i is fully masked.
 fn blind(i: u32) -> bool {
     return stats[i * head.stat_stride].y == 0.0;
 }
 
-// Which of the keys j0 .. j0+3 below `end` have a weight in row i: those that it sees, or all keys
-// where it sees none and gets the mean.
+// Which of the keys j0 .. j0+3 below `end` have a weight in row i: the visible ones, or all keys in
+// a fully masked row that gets the mean.
 fn weighed(i: u32, span: RowSpan, j0: u32, end: u32) -> vec4<bool> {
     var seen = visible(i, span, j0, end);
     if (FULLY_MASKED == EMPTY_MEAN) {
@@ -21,7 +21,7 @@ fn weighed(i: u32, span: RowSpan, j0: u32, end: u32) -> vec4<bool> {
     return seen;
 }
 
-// r of row i from scores that lack what they share.
+// r of row i from scores without the shared score.
 fn whole_scores(i: u32, r: vec4<f32>) -> vec4<f32> {
     return r + stats[i * head.stat_stride].z;
 }
@@ -33,8 +33,8 @@ struct Norm4 {
     bias: vec4<f32>,
 }
 
-// Maximum, normaliser and largest s of segment g of row i: looked up, or recomputed when there are too many
-// segments to keep (each is short then).
+// Maximum, normaliser and largest s of segment g of row i: read from `stats`, or recomputed when
+// there are too many segments to store (each is short then).
 fn segment_norm(i: u32, span: RowSpan, g: u32) -> vec3<f32> {
     let row = i * head.stat_stride;
     if (SEGMENTS == SEGMENTS_STORED) {
@@ -78,7 +78,7 @@ fn norms(i: u32, span: RowSpan, j0: u32) -> Norm4 {
 // A of row i and keys j0 .. j0+3 from their scores; exactly 0 where a key is not `weighed`.
 fn weights(i: u32, span: RowSpan, j0: u32, r: vec4<f32>, seen: vec4<bool>) -> vec4<f32> {
     let n = norms(i, span, j0);
-    // Where nothing is visible z − top may be large; the exponent of such cells is never taken.
+    // Where nothing is visible z − top may be large; the exponential of such cells is never used.
     let e = exp(select(vec4<f32>(LOWEST), exponents(i, j0, r, n.bias) - n.top, seen)) * n.factor;
     var a = e;
     if (READING == READING_PRODUCT) {

@@ -1,6 +1,6 @@
 //! The project's commands: `cargo xtask serve | build | test | mutants | bench | soak`.
 //!
-//! Each sets up what it needs, prints the commands that it runs, and skips what is done already.
+//! Each sets up what it needs, prints the commands that it runs, and skips what is already done.
 
 mod page;
 mod system;
@@ -68,7 +68,7 @@ fn measure(sh: &Shell, script: &str, args: &[String]) -> Result<()> {
     Ok(cmd!(sh, "node {script} {args...}").run()?)
 }
 
-/// Announces a step and why it is needed.
+/// Prints a step and why it is needed.
 fn step(title: &str, why: &str) {
     println!("▸ {title}\n  {why}");
 }

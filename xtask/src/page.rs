@@ -1,4 +1,4 @@
-//! The page: built into `dist/`, weighed, served.
+//! Builds the page into `dist/`, measures its size, serves it.
 
 use std::env;
 use std::net::{Ipv4Addr, TcpListener};
@@ -48,7 +48,7 @@ pub fn serve(sh: &Shell, args: &[String]) -> Result<()> {
     Ok(trunk(serve.args(others)).run()?)
 }
 
-/// 8080, or the next port that nobody listens on.
+/// 8080, or the next free port.
 fn free_port() -> u16 {
     let free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
     (8080..8180).find(free).unwrap_or(8080)
@@ -66,8 +66,9 @@ fn trunk(call: Cmd<'_>) -> Cmd<'_> {
         )
 }
 
-/// The flag that keeps the builder's home folder out of the page: a panic names the source file, and
-/// that of a dependency lies there. Cargo splits flags at spaces, so a home with one stays in.
+/// The flag that keeps the builder's home folder out of the page: a panic names its source file,
+/// and for a dependency that is in the home folder. Cargo splits flags at spaces, so a home folder
+/// with a space stays in.
 fn without_home() -> String {
     let home = || env::home_dir().unwrap_or_default().join(".cargo");
     let cargo = env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from);

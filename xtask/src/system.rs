@@ -1,4 +1,4 @@
-//! What the tests need from the system: two browsers, a Vulkan driver, a reader of PDF, a font.
+//! What the tests need from the system: two browsers, a Vulkan driver, a PDF reader, a font.
 
 use std::env;
 use std::path::Path;
@@ -29,7 +29,7 @@ const NEEDS: [Need; 6] = [
     ("fonts-noto-cjk", "a font with Chinese characters"),
 ];
 
-/// Whether what a package brings is there, wherever it comes from.
+/// Whether the content of a package is installed, from any source.
 fn is_there(sh: &Shell, package: &str) -> bool {
     let linux = cfg!(target_os = "linux");
     match package {
@@ -84,7 +84,7 @@ pub fn ensure(sh: &Shell) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program ends well and prints something.
+/// Whether a program succeeds and prints something.
 fn says(sh: &Shell, program: &str, args: &[&str]) -> bool {
     let output = cmd!(sh, "{program} {args...}")
         .quiet()
@@ -107,7 +107,7 @@ fn vulkan_driver() -> bool {
     named || folders.iter().any(has_files)
 }
 
-/// Without ldconfig there is nothing to ask; the native tests will tell.
+/// Without ldconfig this cannot be checked; the native tests will report it.
 fn vulkan_loader(sh: &Shell) -> bool {
     let list = |program| cmd!(sh, "{program} -p").quiet().ignore_stderr().read().ok();
     let libraries = ["/sbin/ldconfig", "ldconfig"].into_iter().find_map(list);

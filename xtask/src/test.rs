@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold, and the total as the last line.
+//! `cargo xtask test`: runs every check and prints the total as the last line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -9,10 +9,10 @@ use xshell::{Cmd, Shell, cmd};
 use crate::totals::{self, Totals};
 use crate::{page, step, system, tools};
 
-/// What can be asked for by name.
+/// Parts that can be run by name.
 pub const PARTS: [&str; 3] = ["lint", "native", "browsers"];
 
-/// These parts, or all of them. Goes on after a failure, so that one run shows all of them.
+/// Runs these parts, or all. Continues after a failure, so that one run shows all failures.
 /// Formatting, each lint run and the page within its budget count as one test each.
 pub fn run(sh: &Shell, parts: &[String]) -> ExitCode {
     let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
@@ -29,7 +29,7 @@ pub fn run(sh: &Shell, parts: &[String]) -> ExitCode {
             total += settle(native(sh));
         }
         if wants("browsers") && total.set_up(&page::compile(sh)) {
-            // A page above its budget is a failure, and can be tested all the same.
+            // A page above its budget is a failure, but the tests still run on it.
             total.check(&page::weigh(sh));
             total += settle(browsers(sh));
         }
@@ -84,7 +84,7 @@ fn browsers(sh: &Shell) -> Result<(Totals, bool)> {
     ))
 }
 
-/// Installs the driver of the browsers and builds the reference that judges the page.
+/// Installs the browser driver and builds the reference that judges the page.
 pub fn prepare_browsers(sh: &Shell) -> Result<()> {
     tools::npm_packages(
         sh,
@@ -98,7 +98,7 @@ pub fn prepare_browsers(sh: &Shell) -> Result<()> {
     Ok(cmd!(sh, "cargo build --locked --bin attnscope-reference").run()?)
 }
 
-/// `cargo xtask mutants`: wrong shaders, and by what each is caught, as a Markdown table.
+/// `cargo xtask mutants`: wrong shaders, and what catches each, as a Markdown table.
 pub fn mutants(sh: &Shell) -> Result<()> {
     system::ensure(sh)?;
     step(
@@ -116,8 +116,8 @@ pub fn mutants(sh: &Shell) -> Result<()> {
     ended.context("a wrong shader was not caught, or a patch does not apply")
 }
 
-/// Runs a command with its output on screen and hands every line of standard output to `take`.
-/// Returns whether it ended well.
+/// Runs a command with its output on screen and passes every line of standard output to `take`.
+/// Returns whether it succeeded.
 fn lines(cmd: Cmd<'_>, mut take: impl FnMut(&str)) -> Result<bool> {
     println!("$ {cmd}");
     let mut child = Command::from(cmd).stdout(Stdio::piped()).spawn()?;
@@ -132,7 +132,7 @@ fn lines(cmd: Cmd<'_>, mut take: impl FnMut(&str)) -> Result<bool> {
     Ok(child.wait()?.success())
 }
 
-/// A runner that ended badly without a failed test (it did not compile, or died) is a failure.
+/// A runner that fails without a failed test (it did not compile, or crashed) is a failure.
 fn settle(ended: Result<(Totals, bool)>) -> Totals {
     let checked = ended.and_then(|(total, ended_well)| {
         if !ended_well && total.failed == 0 {

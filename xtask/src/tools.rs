@@ -1,5 +1,5 @@
-//! The tools that build the page, at their pins, in folders of the project. rustup installs the
-//! toolchain by itself (`rust-toolchain.toml`).
+//! The tools that build the page, at pinned versions, in folders of the project. rustup installs
+//! the toolchain by itself (`rust-toolchain.toml`).
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use xshell::{Shell, cmd};
 
 use crate::step;
 
-/// trunk 0.22 needs a newer rustc than the project does. Trunk.toml has the same.
+/// trunk 0.22 needs a newer rustc than the project does. Trunk.toml has the same version.
 const TRUNK: &str = "0.21.14";
 /// Must be the version of the crate `wasm-bindgen` in Cargo.toml.
 const WASM_BINDGEN: &str = "0.2.129";
-/// wasm-opt comes in the npm package binaryen; `xtask/npm/package.json` holds the pin.
+/// wasm-opt comes in the npm package binaryen; `xtask/npm/package.json` has the pin.
 const WASM_OPT: &str = "132";
-/// What the browser tests and the tools from npm are written for.
+/// The version for the browser tests and the tools from npm.
 const NODE_MAJOR: u32 = 20;
 
 /// The project's root folder: xtask is one level below it.
@@ -40,7 +40,7 @@ pub fn shell() -> Result<Shell> {
         "PATH",
         all.context("the project's folder has a name that no search path can hold")?,
     );
-    // Mesa wants a folder of the user's and warns on every start without one.
+    // Mesa needs a user folder and warns on every start without one.
     let runtime = target().join("xdg-runtime");
     if env::var_os("XDG_RUNTIME_DIR").is_none() && sh.create_dir(&runtime).is_ok() {
         sh.set_var("XDG_RUNTIME_DIR", runtime);
@@ -48,8 +48,8 @@ pub fn shell() -> Result<Shell> {
     Ok(sh)
 }
 
-/// The first file on the search path that is called `name`, with any ending of a program. npm and
-/// what it installs are scripts on Windows (`npm.cmd`), which no process finds by their bare name.
+/// The first file on the search path with this `name` and any program extension. npm and what it
+/// installs are scripts on Windows (`npm.cmd`), which cannot be started by their bare name.
 pub fn find(sh: &Shell, name: &str) -> Option<PathBuf> {
     let endings: &[&str] = if cfg!(windows) {
         &["exe", "cmd"]
@@ -66,7 +66,7 @@ pub fn find(sh: &Shell, name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The packages that the lock file in `dir` names, unless they are there.
+/// Installs the packages of the lock file in `dir`, unless they are there.
 pub fn npm_packages(sh: &Shell, dir: &str, why: &str) -> Result<()> {
     let npm = find(sh, "npm").context("npm is missing: it comes with Node")?;
     let _dir = sh.push_dir(dir);
@@ -95,7 +95,7 @@ pub fn ensure(sh: &Shell) -> Result<()> {
     npm_packages(sh, "xtask/npm", why)
 }
 
-/// Node, which nothing here can install for the user.
+/// Node, which xtask cannot install for the user.
 pub fn node(sh: &Shell) -> Result<()> {
     let found = cmd!(sh, "node --version").quiet().read();
     let found = found.as_deref().unwrap_or("none");
@@ -119,8 +119,8 @@ fn said_version(sh: &Shell, program: &str, version: &str) -> bool {
         .is_some_and(|text| text.split_whitespace().any(|word| word == version))
 }
 
-/// `program` of the package `krate`: reused when the pinned version is on the search path, else built
-/// into `.tools`. The user's own tools are never touched.
+/// `program` of the package `krate`: reused if the pinned version is on the search path, else built
+/// into `.tools`. The user's own tools are never changed.
 fn cargo_tool(sh: &Shell, program: &str, krate: &str, version: &str) -> Result<()> {
     if said_version(sh, program, version) {
         return Ok(());
@@ -129,8 +129,9 @@ fn cargo_tool(sh: &Shell, program: &str, krate: &str, version: &str) -> Result<(
         &format!("building {program} {version} into .tools (once; 2 to 10 minutes)"),
         "it makes the page of what rustc makes; crate and tool must be of one version",
     );
-    // Optimising tools that run for seconds, or only call others, takes most of a first set-up. The
-    // build folder is their own: the profiles of this project would build everything a second time.
+    // Optimising these tools, which run for seconds or only call others, would take most of a first
+    // set-up. They have a build folder of their own: the profiles of this project would build
+    // everything a second time.
     let level = if krate == "trunk" { "0" } else { "1" };
     let install = cmd!(
         sh,

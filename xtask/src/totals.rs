@@ -1,4 +1,4 @@
-//! How many tests passed, over several runners.
+//! Counts passed tests over several runners.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -8,11 +8,11 @@ use anyhow::Result;
 /// Passed, failed, skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Ran and held.
+    /// Ran and passed.
     pub passed: u64,
-    /// Ran and did not hold, or could not run.
+    /// Ran and failed, or could not run.
     pub failed: u64,
-    /// Left out, each with a reason in the test.
+    /// Skipped, each with a reason in the test.
     pub skipped: u64,
 }
 
@@ -24,7 +24,7 @@ impl Totals {
         }
     }
 
-    /// Counts a step that is no test: only its failure. Returns whether it went well.
+    /// Counts a step that is not a test: only its failure. Returns whether it succeeded.
     pub fn set_up(&mut self, outcome: &Result<()>) -> bool {
         if let Err(why) = outcome {
             eprintln!("\nfailed: {why:#}");
@@ -67,11 +67,11 @@ pub fn of_cargo(line: &str) -> Option<Totals> {
     })
 }
 
-/// The summary that Node's test runner writes in TAP: `# pass 3`, `# fail 0`, `# cancelled 0`,
-/// `# skipped 1`, `# todo 0`. `None` when a line is missing: the runner did not come to its end.
+/// The summary that Node's test runner writes in TAP: `# pass 3`, `# fail 0`, `# cancelled 0`, `#
+/// skipped 1`, `# todo 0`. `None` when a line is missing: the runner did not finish.
 pub fn of_tap(text: &str) -> Option<Totals> {
     let number = |word: &str| {
-        // The last one: a test may print lines of this form itself.
+        // The last match: a test may print such lines itself.
         let mut lines = text
             .lines()
             .rev()

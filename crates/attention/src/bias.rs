@@ -2,9 +2,9 @@
 //! amplitude scales. The same on every platform: ChaCha8, f64 and `libm` only, rounded to f32 at
 //! the end.
 //!
-//! `rows` is 1 for a shared bias and L for one per position; the result is `[H, rows, d_h]`
-//! (SPEC "Sizes and symbols"). The random rows of a longer sequence begin with those of a shorter
-//! one, so that L alone does not change the picture of the tokens that stay.
+//! `rows` is 1 for a shared bias and L for one per position; the result is `[H, rows, d_h]` (SPEC
+//! "Sizes and symbols"). A longer sequence starts with the random rows of a shorter one, so that
+//! changing L does not change the picture of the tokens that stay.
 
 use std::f64::consts::TAU;
 
@@ -48,7 +48,7 @@ impl Numbers {
     }
 }
 
-/// Standard normal numbers, as the CJAR listing's `torch.randn` (its numbers differ: another
+/// Standard normal numbers, like `torch.randn` in the CJAR listing (the values differ: another
 /// generator).
 pub fn normal(heads: usize, rows: usize, head_dim: usize, seed: u32) -> Tensor {
     by_head(heads, rows, head_dim, |head| {
@@ -57,7 +57,7 @@ pub fn normal(heads: usize, rows: usize, head_dim: usize, seed: u32) -> Tensor {
     })
 }
 
-/// Standard normal numbers for a dense s, `[H, L, L]`; other streams than those of [`normal`].
+/// Standard normal numbers for a dense s, `[H, L, L]`, from other streams than [`normal`] uses.
 pub fn dense(heads: usize, seq_len: usize, seed: u32) -> Tensor {
     by_head(heads, seq_len, seq_len, |head| {
         let mut numbers = Numbers::new(seed, (1 << 32) + head as u64);
@@ -101,8 +101,9 @@ pub fn sinusoidal(heads: usize, rows: usize, head_dim: usize) -> Tensor {
     })
 }
 
-/// One dimension of every head is 1, the others 0. Per position the hot dimension of row j is
-/// `(hot + j) mod d_h`: with the same one everywhere P_K would be shared, and without effect.
+/// One dimension of every head is 1, the others are 0. Per position, row j has its 1 in dimension
+/// `(hot + j) mod d_h`: with the same dimension in every row P_K would be shared and have no
+/// effect.
 pub fn one_hot(heads: usize, rows: usize, head_dim: usize, hot: u32) -> Tensor {
     by_head(heads, rows, head_dim, |_| {
         move |row: usize, dim: usize| {
@@ -113,7 +114,7 @@ pub fn one_hot(heads: usize, rows: usize, head_dim: usize, hot: u32) -> Tensor {
     })
 }
 
-/// `[H, rows, d_h]` from one function (row, dimension) → number per head, called in order.
+/// Builds `[H, rows, d_h]` from one function (row, dimension) → number per head, called in order.
 fn by_head<F>(
     heads: usize,
     rows: usize,
@@ -138,8 +139,8 @@ where
     }
 }
 
-/// `s` over the offsets −(L−1) ..= L−1 of a sequence of `seq_len` tokens. What is taken away from all
-/// entries is the largest of them.
+/// `s` over the offsets −(L−1) ..= L−1 of a sequence of `seq_len` tokens. The largest entry is
+/// subtracted from all entries.
 pub fn offset_curve(seq_len: usize, s: impl Fn(f64) -> f64) -> ScoreBias {
     let last = seq_len.saturating_sub(1) as i64;
     let numbers: Vec<f64> = (-last..=last).map(|offset| s(offset as f64)).collect();

@@ -1,5 +1,5 @@
-//! Whether the tensors of a layer, and of its biases, have the shapes that SPEC
-//! "Sizes and symbols" gives them. Everything behind this check may index freely.
+//! Checks that the tensors of a layer and of its biases have the shapes of SPEC "Sizes and
+//! symbols". Code that runs after this check may index freely.
 
 use std::fmt;
 
@@ -49,11 +49,11 @@ fn fits_linear(names: [&'static str; 2], linear: &Linear, d: usize) -> Result<()
 }
 
 impl Layer {
-    /// Whether all tensors have the sizes that `heads`, `seq_len` and `head_dim` promise. A
+    /// Checks that all tensors have the sizes that `heads`, `seq_len` and `head_dim` promise. A
     /// preview (`preview_of`) keeps the width d of the real layer in x and in the rows of w_q, w_k.
     ///
     /// # Errors
-    /// With the first tensor that does not fit; sizes of 0 do not fit either.
+    /// Returns the first tensor that does not fit; sizes of 0 do not fit either.
     pub fn check(&self) -> Result<(), Misfit> {
         let (h, l, n, d) = (self.heads, self.seq_len, self.head_dim, self.model_dim());
         if h == 0 || l == 0 || n == 0 {
@@ -118,10 +118,10 @@ impl Layer {
 }
 
 impl Biases {
-    /// Whether P_K, P_V and s have sizes that fit `layer`.
+    /// Checks that P_K, P_V and s have sizes that fit `layer`.
     ///
     /// # Errors
-    /// With the first that does not.
+    /// Returns the first that does not fit.
     pub fn check(&self, layer: &Layer) -> Result<(), Misfit> {
         let (h, l, n) = (layer.heads, layer.seq_len, layer.head_dim);
         for (name, bias) in [("p_k", &self.p_k), ("p_v", &self.p_v)] {

@@ -1,16 +1,16 @@
-//! Comparing what an engine gave with what the reference wants (SPEC 7): a value that must be
-//! used, NaN first, a named tolerance, the worst element reported.
+//! Compares the numbers of an engine with those of the reference (SPEC 7): the result must be used,
+//! NaN is checked first, the tolerance has a name, and the worst element is reported.
 
 use std::fmt;
 
-/// How far two numbers may lie apart: `|got − want| ≤ absolute + relative · max|want|`.
+/// How far apart two numbers may be: `|got − want| ≤ absolute + relative · max|want|`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// Shown in reports.
+    /// The name in reports.
     pub name: &'static str,
-    /// Always allowed.
+    /// The part that is always allowed.
     pub absolute: f64,
-    /// Times the largest |want| of the tensor.
+    /// Multiplied by the largest |want| of the tensor.
     pub relative: f64,
 }
 
@@ -21,8 +21,8 @@ impl Tolerance {
         absolute: 1e-5,
         relative: 1e-4,
     };
-    /// For the f64 reference against expectations that were rounded to f32: rounding (6e-8) and
-    /// nothing else, with a margin for the order of sums.
+    /// For the f64 reference against expectations that were rounded to f32: only that rounding
+    /// (6e-8), with a margin for the order of sums.
     pub const REFERENCE: Self = Self {
         name: "f64 reference, expectation rounded to f32",
         absolute: 1e-7,
@@ -37,9 +37,8 @@ impl Tolerance {
 }
 
 impl Tolerance {
-    /// This tolerance where scores that differ within a row are large themselves (SPEC 7): their f32
-    /// rounding, 2⁻²² of `spread` ([`Head::score_spread`](super::reference::Head::score_spread)), is
-    /// allowed too.
+    /// This tolerance for rows whose scores are large and differ (SPEC 7): it also allows their f32
+    /// rounding, 2⁻²² of `spread` ([`Head::score_spread`](super::reference::Head::score_spread)).
     #[must_use]
     pub fn with_spread(self, spread: f64) -> Self {
         Self {
@@ -52,9 +51,9 @@ impl Tolerance {
 /// What a comparison found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// All within tolerance.
+    /// All elements are within tolerance.
     Equal,
-    /// Not the same number of elements: got, want.
+    /// The numbers of elements differ: got, want.
     Length(usize, usize),
     /// An element of `got` or `want` is NaN or infinite.
     NotFinite,
@@ -62,7 +61,7 @@ pub enum Verdict {
     Differs,
 }
 
-/// The result of [`compare`]; dropping it unseen would be a test that cannot fail.
+/// The result of [`compare`]; a test that drops it cannot fail.
 #[must_use = "a comparison that nobody looks at checks nothing"]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
@@ -74,11 +73,11 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Flat index of the worst (or first non-finite) element.
     pub index: usize,
-    /// What was given there.
+    /// The number there.
     pub got: f64,
-    /// What was wanted there.
+    /// The number expected there.
     pub want: f64,
-    /// What `|got − want|` may be.
+    /// The largest `|got − want|` allowed.
     pub allowed: f64,
 }
 
@@ -139,7 +138,7 @@ impl Comparison {
     /// The comparison as a result.
     ///
     /// # Errors
-    /// With itself, when anything is beyond tolerance.
+    /// Returns itself when anything is beyond tolerance.
     pub fn check(self) -> Result<(), Self> {
         if self.is_equal() { Ok(()) } else { Err(self) }
     }

@@ -19,7 +19,7 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// Whether weights of this reading can be negative and rows need not sum to one.
+    /// Whether weights of this reading can be negative and rows may not sum to one.
     pub fn is_signed(self) -> bool {
         self == Self::Product
     }
@@ -30,7 +30,7 @@ impl Reading {
     }
 }
 
-/// What a row gets that sees no key at all (SPEC 3).
+/// What a fully masked row gets (SPEC 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u32)]
@@ -43,7 +43,7 @@ pub enum FullyMasked {
     Mean = 1,
 }
 
-/// Everything of SPEC 1–4 that is a number or a choice rather than a tensor.
+/// Every number and choice of SPEC 1–4; tensors are in the layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// Which keys a query may see, before the optional boolean mask of the layer.
@@ -52,7 +52,7 @@ pub struct Config {
     pub scale: f64,
     /// How weights are made.
     pub reading: Reading,
-    /// What a row without visible keys gets.
+    /// What a fully masked row gets.
     pub empty: FullyMasked,
     /// Keys per segment of the normalisation; `None` is one segment over all keys (SPEC 3).
     pub segment: Option<u32>,

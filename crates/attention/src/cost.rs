@@ -1,5 +1,5 @@
-//! What a layer costs, counted (SPEC 6): multiplications and additions, parameters, numbers that
-//! are kept. Counts, not measurements; 1 FLOP = one multiplication or one addition.
+//! What a layer costs, counted (SPEC 6): multiplications and additions, parameters, stored numbers.
+//! These are counts, not measurements; 1 FLOP = one multiplication or one addition.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ impl CostSizes {
     }
 }
 
-/// Whether there is a position bias, and of which shape; P_K and P_V alike.
+/// Whether there is a position bias, and its shape; P_K and P_V have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PositionCost {
     /// None.
@@ -71,8 +71,8 @@ impl Flops {
     }
 }
 
-/// The operations that `sizes` ask for. The factors of the score rank are taken as given, like
-/// weights: their own making (QR and a small SVD) is not part of a forward pass.
+/// Counts the operations for `sizes`. The factors of the score rank count as given, like weights:
+/// computing them (QR and a small SVD) is not part of a forward pass.
 pub fn flops(sizes: &CostSizes) -> Flops {
     let CostSizes {
         seq_len,
@@ -99,8 +99,8 @@ pub fn output_parameters(model_dim: u64, out_rank: Option<u64>) -> u64 {
 }
 
 /// Parameters of the layer without the biases of its projections: 3·d² for q, k, v, the output
-/// projection, P_K and P_V, and, with `dense_s`, one s `[L, L]` shared by the heads (SPEC 6 counts
-/// it so; one for each head would be H times as large).
+/// projection, P_K and P_V, and, with `dense_s`, one s `[L, L]` shared by the heads (as SPEC 6
+/// counts; one per head would be H times as large).
 pub fn parameters(sizes: &CostSizes, position: PositionCost, dense_s: bool) -> u64 {
     let CostSizes {
         seq_len: l,
@@ -116,18 +116,18 @@ pub fn parameters(sizes: &CostSizes, position: PositionCost, dense_s: bool) -> u
     3 * d * d + output_parameters(d, out_rank) + positions + if dense_s { l * l } else { 0 }
 }
 
-/// Numbers kept during a forward pass when score and A are stored: q, k, v and O `[L, d]`, and two
-/// `[H, L, L]`. The mask does not change it: a masked map is stored as large as a full one.
+/// Numbers stored during a forward pass that stores score and A: q, k, v and O `[L, d]`, and two
+/// `[H, L, L]`. The mask does not change this: a masked map takes as much space as a full one.
 pub fn materialised(sizes: &CostSizes) -> u64 {
     4 * sizes.seq_len * sizes.model_dim + 2 * sizes.heads * sizes.seq_len * sizes.seq_len
 }
 
-/// Numbers kept when A is never stored, as here: q, k, v, O, and one log-sum per row and head.
+/// Numbers stored when A is never stored, as here: q, k, v, O, and one log-sum per row and head.
 pub fn streamed(sizes: &CostSizes) -> u64 {
     4 * sizes.seq_len * sizes.model_dim + sizes.heads * sizes.seq_len
 }
 
-/// What the CJAR text claims (SPEC 6), at L = 512 and d = 768: shown beside what is counted.
+/// What the CJAR text claims (SPEC 6), at L = 512 and d = 768; shown beside the counts.
 pub mod claimed {
     /// L of the claims.
     pub const SEQ_LEN: u64 = 512;
@@ -140,7 +140,7 @@ pub mod claimed {
 }
 
 #[cfg(test)]
-// Counts are integers in floating point: equal means equal.
+// Counts are integers in floating point, so exact equality is right.
 #[allow(clippy::float_cmp)]
 mod tests {
     use super::*;
@@ -159,7 +159,7 @@ mod tests {
         ..SPEC
     };
 
-    /// `got` reads as `want` when written with that many digits behind the point.
+    /// `got` reads as `want` when written with that many digits after the point.
     #[track_caller]
     fn reads(got: f64, digits: usize, want: &str) {
         assert_eq!(format!("{got:.digits$}"), want);

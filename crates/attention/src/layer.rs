@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Tensor {
     /// Extent of each axis, outermost first.
     pub shape: Vec<usize>,
-    /// `shape` product many numbers.
+    /// The numbers, as many as the product of `shape`.
     pub data: Arc<[f32]>,
 }
 
-/// Shape and number of elements do not belong together.
+/// The shape does not match the number of elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShapeMismatch {
-    /// The shape that was asked for.
+    /// The requested shape.
     pub shape: Vec<usize>,
-    /// How many numbers were given.
+    /// How many numbers there are.
     pub len: usize,
 }
 
@@ -73,8 +73,8 @@ pub struct Linear {
 /// Where q, k, v come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// Hidden states `[L, d]` and the three projections; a missing one is "projection skipped":
-    /// X split into heads.
+    /// Hidden states `[L, d]` and the three projections; a missing projection is "projection
+    /// skipped": X split into heads.
     Hidden {
         /// `[L, d]`.
         x: Tensor,
@@ -82,7 +82,7 @@ pub enum Input {
         w_q: Option<Linear>,
         /// Key projection.
         w_k: Option<Linear>,
-        /// Value projection. `None` with `values_pending` set: not downloaded yet.
+        /// Value projection. `None` in a preview (`preview_of`): not downloaded yet.
         w_v: Option<Linear>,
     },
     /// Given directly, each `[H, L, head_dim]`.
@@ -99,11 +99,11 @@ pub enum Input {
 /// What follows the heads: `Y = concat(O) W_Oᵀ + b_O`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// No output projection is given: Y is concat(O).
+    /// The layer has no output projection: Y is concat(O).
     Identity,
     /// W_O `[d, d]` and b_O; low rank comes from its truncated SVD.
     Full(Linear),
-    /// Factors of the file's own: `Y = (O w_1ᵀ) w_2ᵀ + b`, w_1 `[r, d]`, w_2 `[d, r]`.
+    /// Factors from the file: `Y = (O w_1ᵀ) w_2ᵀ + b`, w_1 `[r, d]`, w_2 `[d, r]`.
     Factors {
         /// `[r, d]`.
         w_1: Tensor,
@@ -114,10 +114,10 @@ pub enum Output {
     },
 }
 
-/// One layer, immutable once made. Two layers are the same when their `id` is.
+/// One layer; it never changes. Two layers are the same when their `id` is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Identity for caches: a new number for every layer that is loaded.
+    /// Cache key: every loaded layer has a new number.
     pub id: u64,
     /// H.
     pub heads: usize,
@@ -131,16 +131,16 @@ pub struct Layer {
     pub output: Output,
     /// Boolean mask `[L, L]`, row = query, non-zero = visible; `None` = all.
     pub mask: Option<Arc<[u8]>>,
-    /// `Some(h)` when this is a first-picture preview that holds only head `h` of the real layer
+    /// `Some(h)` in a preview for the first picture, which has only head `h` of the real layer
     /// (then `heads` is 1) and no values; the whole layer follows.
     pub preview_of: Option<usize>,
 }
 
 impl Layer {
-    /// A layer of given q, k, v, each `[H, L, d_h]`, without mask and output projection.
+    /// A layer of the given q, k, v, each `[H, L, d_h]`, without mask and output projection.
     ///
     /// # Errors
-    /// When one of them has not three axes, is empty, or has another shape than q.
+    /// When one of them does not have three axes, is empty, or has another shape than q.
     pub fn of_heads(q: Tensor, k: Tensor, v: Tensor) -> Result<Self, ShapeMismatch> {
         let wrong = |tensor: &Tensor| ShapeMismatch {
             shape: q.shape.clone(),
@@ -172,8 +172,8 @@ impl Layer {
         self.heads * self.head_dim
     }
 
-    /// The same layer with the projections skipped: q = k = v = X split into heads. A layer that
-    /// brings q, k and v themselves has no projection to skip and stays as it is.
+    /// Skips the projections: q = k = v = X split into heads. A layer with its own q, k and v has
+    /// no projection to skip and does not change.
     pub fn skip_projections(&mut self) {
         if let Input::Hidden { w_q, w_k, w_v, .. } = &mut self.input {
             (*w_q, *w_k, *w_v) = (None, None, None);
@@ -181,8 +181,8 @@ impl Layer {
     }
 }
 
-/// Biases as the engine wants them: unit tensors and amplitudes, so that an amplitude alone moves
-/// without new data.
+/// Biases in the form that engines need: unit tensors and amplitudes, so that an amplitude can
+/// change without new data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Biases {
     /// P_K.
@@ -209,15 +209,15 @@ pub enum ScoreBias {
     Curve {
         /// By offset: entry `j − i + L − 1`, `2L − 1` entries, without `common`.
         table: Arc<[f32]>,
-        /// What is taken away from every entry before it is rounded: it moves no weight, and the
-        /// entries keep their digits (SPEC 7). Engines leave it out.
+        /// Subtracted from every entry before rounding: it moves no weight, and the entries keep
+        /// their digits (SPEC 7). Engines leave it out.
         common: f64,
     },
     /// `[H, L, L]`, for small L only.
     Dense(Tensor),
 }
 
-/// A number that no other layer, factor or tensor of this process has had.
+/// A number that no other layer, factor or tensor of this process has.
 pub fn fresh_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

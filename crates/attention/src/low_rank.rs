@@ -1,5 +1,5 @@
-//! Best low-rank approximations (Eckart–Young): of q k'ᵀ per head (SPEC 1, score rank) and of W_O
-//! (SPEC 4, output rank), with what they cost in accuracy.
+//! Best low-rank approximations (Eckart–Young) of q k'ᵀ per head (SPEC 1, score rank) and of W_O
+//! (SPEC 4, output rank), and the accuracy they lose.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,38 +9,38 @@ use nalgebra::DMatrix;
 use super::layer::{Biases, Layer, Tensor, fresh_id};
 use super::project::{add_bias, position_bias, project};
 
-/// q̃, k̃ `[H, L, n]`, columns by falling singular value, each carrying √σ: the first ρ columns are
-/// the best rank-ρ approximation of q k'ᵀ (SPEC 1). Computed off the main thread.
+/// q̃, k̃ `[H, L, n]`, columns by decreasing singular value, each carrying √σ: the first ρ columns
+/// are the best rank-ρ approximation of q k'ᵀ (SPEC 1). Computed off the main thread.
 #[derive(Debug, PartialEq)]
 pub struct ScoreFactors {
-    /// Identity for caches.
+    /// Cache key.
     pub id: u64,
     /// `[H, L, n]`, n = min(L, d_h).
     pub q: Tensor,
-    /// `[H, L + 1, n]`: k̃ without what its rows have in common, and that row behind them (SPEC 7: it
-    /// moves no softmax weight, and without it scores keep their digits).
+    /// `[H, L + 1, n]`: k̃ without the part that its rows have in common, then that part as the
+    /// last row (SPEC 7: it moves no softmax weight, and without it scores keep their digits).
     pub k: Tensor,
 }
 
-/// W_O = W_2 W_1 by falling singular value, each factor carrying √σ (SPEC 4).
+/// W_O = W_2 W_1 by decreasing singular value, each factor carrying √σ (SPEC 4).
 #[derive(Debug, PartialEq)]
 pub struct OutFactors {
-    /// Identity for caches.
+    /// Cache key.
     pub id: u64,
     /// `[d, d]`: row c is component c.
     pub w_1: Tensor,
     /// `[d, d]`: column c is component c.
     pub w_2: Tensor,
-    /// σ, d of them, falling.
+    /// d singular values σ, decreasing.
     pub sigma: Arc<[f32]>,
 }
 
-/// Why a matrix could not be taken apart.
+/// Why a matrix could not be factored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LowRankError {
     /// It holds a number that is not finite.
     NotFinite,
-    /// The iteration did not end, or its result does not multiply back to the matrix.
+    /// The iteration did not converge, or the product of the factors is not the matrix.
     NotConverged,
 }
 
@@ -56,14 +56,14 @@ impl fmt::Display for LowRankError {
 impl std::error::Error for LowRankError {}
 
 /// A matrix as a product, in f64: `left · right`, component c = column c of `left` times row c of
-/// `right`, by falling σ, each side carrying √σ.
+/// `right`, by decreasing σ, each side carrying √σ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factors {
     /// `[rows, n]`.
     pub left: DMatrix<f64>,
     /// `[n, columns]`.
     pub right: DMatrix<f64>,
-    /// n singular values, falling.
+    /// n singular values, decreasing.
     pub sigma: Vec<f64>,
 }
 
@@ -74,7 +74,7 @@ impl Factors {
         self.left.columns(0, rank) * self.right.rows(0, rank)
     }
 
-    /// Whether these are factors of `matrix`, σ falling.
+    /// Whether the product of these factors is `matrix` and σ decreases.
     fn multiplies_back_to(&self, matrix: &DMatrix<f64>) -> bool {
         let off = (&self.left * &self.right - matrix).norm();
         self.sigma.is_sorted_by(|a, b| a >= b) && off <= 1e-11 * matrix.norm()
@@ -90,7 +90,7 @@ impl Factors {
     }
 }
 
-/// Takes `matrix` apart.
+/// Factors `matrix`.
 ///
 /// # Errors
 /// When it is not finite, or the decomposition fails its own check.
@@ -98,10 +98,10 @@ pub fn factor(matrix: &DMatrix<f64>) -> Result<Factors, LowRankError> {
     if !matrix.iter().all(|x| x.is_finite()) {
         return Err(LowRankError::NotFinite);
     }
-    // nalgebra's iteration may end in a wrong decomposition: for 1 in 10 rank-deficient matrices
-    // when asked for the last bits, and for 1 in 200,000 small regular ones, whose two largest σ are
-    // almost equal, at any precision. So its result is multiplied back, and what fails is taken
-    // apart by rotations, slowly and surely.
+    // nalgebra's iteration may end in a wrong decomposition: for 1 in 10 rank-deficient matrices at
+    // full precision, and for 1 in 200,000 small regular ones, whose two largest σ are almost
+    // equal, at any precision. So its result is multiplied back, and where that fails one-sided
+    // Jacobi, slow and reliable, factors the matrix.
     checked_svd(matrix)
         .or_else(|| {
             let jacobi = if matrix.nrows() < matrix.ncols() {
@@ -114,7 +114,7 @@ pub fn factor(matrix: &DMatrix<f64>) -> Result<Factors, LowRankError> {
         .ok_or(LowRankError::NotConverged)
 }
 
-/// The SVD, if it converges and multiplies back to `matrix`.
+/// The SVD, if it converges and the product is `matrix`.
 fn checked_svd(matrix: &DMatrix<f64>) -> Option<Factors> {
     const STEPS: usize = 100_000;
     let svd = matrix.clone().try_svd(true, true, 1e-13, STEPS)?;
@@ -129,9 +129,9 @@ fn checked_svd(matrix: &DMatrix<f64>) -> Option<Factors> {
     factors.multiplies_back_to(matrix).then_some(factors)
 }
 
-/// One-sided Jacobi of a matrix with at least as many rows as columns: its columns are turned in
-/// pairs until all are orthogonal (Golub and Van Loan, Matrix Computations, 8.6.3). `None` when 60
-/// sweeps did not do it; ten are usual.
+/// One-sided Jacobi for a matrix with at least as many rows as columns: rotates pairs of columns
+/// until all are orthogonal (Golub and Van Loan, Matrix Computations, 8.6.3). `None` when 60 sweeps
+/// are not enough; ten are usual.
 fn jacobi(mut columns: DMatrix<f64>) -> Option<Factors> {
     let n = columns.ncols();
     let mut v = DMatrix::<f64>::identity(n, n);
@@ -178,7 +178,7 @@ fn jacobi(mut columns: DMatrix<f64>) -> Option<Factors> {
     })
 }
 
-/// Turns columns a and b of `matrix` by an angle given as cosine and sine.
+/// Rotates columns a and b of `matrix` by an angle given as cosine and sine.
 fn turn(matrix: &mut DMatrix<f64>, (a, b): (usize, usize), cosine: f64, sine: f64) {
     let x = matrix.column(a) * cosine - matrix.column(b) * sine;
     let y = matrix.column(a) * sine + matrix.column(b) * cosine;
@@ -186,7 +186,7 @@ fn turn(matrix: &mut DMatrix<f64>, (a, b): (usize, usize), cosine: f64, sine: f6
     matrix.set_column(b, &y);
 }
 
-/// The output projection `w_o` `[d, d]` taken apart, in f64.
+/// Factors the output projection `w_o` `[d, d]`, in f64.
 ///
 /// # Errors
 /// As [`factor`].
@@ -200,7 +200,7 @@ pub fn factor_output(w_o: &Tensor) -> Result<Factors, LowRankError> {
     ))
 }
 
-/// The output projection `w_o` `[d, d]` taken apart, as the engines want it.
+/// Factors the output projection `w_o` `[d, d]`, in the form that engines need.
 ///
 /// # Errors
 /// As [`factor`].
@@ -221,9 +221,9 @@ pub fn out_factors(w_o: &Tensor) -> Result<OutFactors, LowRankError> {
     })
 }
 
-/// q k'ᵀ of one head taken apart without ever forming it: thin QR of both, SVD of the small core
-/// R_q R_kᵀ. `q` and `k` are row-major `[L, dim]`; `left` is q̃ `[L, n]`, `right` is k̃ᵀ `[n, L]`,
-/// n = min(L, dim).
+/// Factors q k'ᵀ of one head without forming it: thin QR of both, SVD of the small core R_q R_kᵀ.
+/// `q` and `k` are row-major `[L, dim]`; `left` is q̃ `[L, n]`, `right` is k̃ᵀ `[n, L]`, n = min(L,
+/// dim).
 ///
 /// # Errors
 /// As [`factor`].
@@ -315,9 +315,9 @@ pub fn weight_error(sigma: &[f32], rank: usize) -> f64 {
     }
 }
 
-/// ‖Y − Y_r‖ / ‖Y‖ (Frobenius) at rank `rank`, without computing Y_r: with T = O W_1ᵀ, whose
-/// column c has `energies[c]` = ‖T_c‖², the components are orthogonal on the side of W_2, so
-/// ‖Y − Y_r‖² = Σ_{c ≥ r} σ_c ‖T_c‖². `output_energy` is ‖Y‖². 0 when Y is zero.
+/// ‖Y − Y_r‖ / ‖Y‖ (Frobenius) at rank `rank`, without computing Y_r: with T = O W_1ᵀ, whose column
+/// c has `energies[c]` = ‖T_c‖², the components are orthogonal on the side of W_2, so ‖Y − Y_r‖² =
+/// Σ_{c ≥ r} σ_c ‖T_c‖². `output_energy` is ‖Y‖². Returns 0 when Y is zero.
 pub fn output_error(sigma: &[f32], energies: &[f32], output_energy: f64, rank: usize) -> f64 {
     let lost: f64 = sigma
         .iter()

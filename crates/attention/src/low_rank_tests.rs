@@ -1,4 +1,4 @@
-//! Factors against matrices formed in full.
+//! Compares factors with matrices formed in full.
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn row_major_of(matrix: &DMatrix<f64>) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// The small core gives what the SVD of the whole q k'ᵀ gives.
+    /// The small core gives the same as the SVD of the whole q k'ᵀ.
     #[test]
     fn score_factors_are_the_best_of_the_whole(
         (q, k) in (1usize..12, 1usize..7)
@@ -39,7 +39,7 @@ proptest! {
 
 #[test]
 fn rank_deficient_and_zero_scores_have_factors() {
-    // Three equal tokens, a zero column; and nothing but zeros.
+    // Three equal tokens with a zero column; then only zeros.
     let q = [1.0, 0.0, 2.0, 1.0, 0.0, 2.0, 1.0, 0.0, 2.0];
     let factors = factor_score(&q, &q, 3).unwrap();
     let one = factors.truncated(1);
@@ -78,7 +78,8 @@ fn factors_multiply_back_and_errors_are_those_of_the_matrix() {
     }
 }
 
-/// Two σ that are almost equal: nalgebra's SVD multiplies back to 2e-9 only, at any precision.
+/// Two almost equal σ: the product of nalgebra's factors is accurate to only 2e-9, at any
+/// precision.
 #[test]
 fn almost_equal_singular_values_have_factors() {
     let a = 1.683_194_626_655_784_5;
@@ -111,7 +112,7 @@ fn almost_equal_singular_values_have_factors() {
     assert!((factors.truncated(3) - &whole).norm() < 1e-11 * whole.norm());
 }
 
-/// The way for what nalgebra cannot do gives what nalgebra gives where it can.
+/// The fallback gives the same as nalgebra where nalgebra works.
 #[test]
 fn rotations_and_the_library_agree() {
     for (rows, columns) in [(1, 1), (3, 3), (9, 4), (4, 9), (40, 40)] {

@@ -1,4 +1,4 @@
-//! What follows the heads, in f64: `Y = concat(O) W_Oᵀ + b_O` (SPEC 4), full, by factors of the
+//! The output projection in f64: `Y = concat(O) W_Oᵀ + b_O` (SPEC 4), full, by factors from the
 //! file, or at a rank; and the whole layer by the reference.
 
 use nalgebra::DMatrix;
@@ -25,11 +25,11 @@ pub fn head_outputs(
     Ok(all)
 }
 
-/// Y `[L, d]` from O `[H, L, head_dim]`. With an output rank and a full W_O, `factors` are those
-/// of [`factor_output`] if the caller has them already; factors of the file are used as given.
+/// Y `[L, d]` from O `[H, L, head_dim]`. With an output rank and a full W_O, `factors` are those of
+/// [`factor_output`] if the caller already has them; factors from the file are used as given.
 ///
 /// # Errors
-/// When the factors of W_O cannot be had.
+/// When the factors of W_O cannot be computed.
 pub fn layer_output(
     layer: &Layer,
     config: &Config,
@@ -63,8 +63,8 @@ pub fn layer_output(
     Ok(y_t.data.into())
 }
 
-/// ‖T_c‖² for every component c of `factors`, T = concat(O) W_1ᵀ: with σ the relative error of Y
-/// at every rank ([`super::low_rank::output_error`]).
+/// ‖T_c‖² for every component c of `factors`, T = concat(O) W_1ᵀ: together with σ it gives the
+/// relative error of Y at every rank ([`super::low_rank::output_error`]).
 pub fn component_energies(layer: &Layer, o: &[f64], factors: &Factors) -> Vec<f64> {
     let t = &factors.right * concatenated(layer, o);
     t.row_iter().map(|row| row.norm_squared()).collect()

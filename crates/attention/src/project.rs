@@ -1,4 +1,4 @@
-//! q, k, v of one head in f64, from whatever a layer brings (SPEC "Sizes and symbols").
+//! q, k, v of one head in f64, from any kind of layer input (SPEC "Sizes and symbols").
 
 use nalgebra::DMatrix;
 
@@ -11,7 +11,7 @@ pub struct Projected {
     pub q: Vec<f64>,
     /// Keys.
     pub k: Vec<f64>,
-    /// Values; `None` in a preview, which has none.
+    /// Values; `None` in a preview.
     pub v: Option<Vec<f64>>,
 }
 
@@ -40,7 +40,7 @@ pub fn project(layer: &Layer, head: usize) -> Projected {
             );
             let one = |linear: &Option<Linear>| match linear {
                 Some(linear) => apply(linear, head * n..(head + 1) * n, &x_t),
-                // In column-major xᵀ the head's columns of x are rows.
+                // In column-major xᵀ, the head's columns of x are rows.
                 None => x_t.rows(head * n, n).iter().copied().collect(),
             };
             Projected {
@@ -78,7 +78,7 @@ pub fn position_bias(bias: Option<&PositionBias>, head: usize) -> Option<Vec<f64
     Some(unit.iter().map(|&x| amplitude * f64::from(x)).collect())
 }
 
-/// `rows + bias`, where `bias` is one row for all or one for each.
+/// `rows + bias`, where `bias` is one row for all rows or one for each.
 pub fn add_bias(mut rows: Vec<f64>, bias: Option<&[f64]>) -> Vec<f64> {
     if let Some(bias) = bias {
         for (value, b) in rows.iter_mut().zip(bias.iter().cycle()) {

@@ -1,5 +1,5 @@
 //! The f64 reference that judges every engine and computes the page's worked numbers: SPEC 1–3 for
-//! one head, row by row, as the text has it. Simple rather than fast; what it cannot judge is the
+//! one head, row by row, as the SPEC writes it. Simple rather than fast; it cannot judge the
 //! rounding of f32 itself.
 
 use std::fmt;
@@ -21,7 +21,7 @@ pub enum ReferenceError {
     NoHead(usize),
     /// The layer is a preview without values.
     NoValues,
-    /// The low-rank factors could not be had.
+    /// The low-rank factors could not be computed.
     LowRank(LowRankError),
     /// The score rank is set, and no factors were given.
     NoFactors,
@@ -46,7 +46,7 @@ impl From<LowRankError> for ReferenceError {
     }
 }
 
-/// q̃ and k̃ of one head in f64 (SPEC 1, score rank): the first ρ columns are those of rank ρ.
+/// q̃ and k̃ of one head in f64 (SPEC 1, score rank): the first ρ columns give rank ρ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadFactors {
     /// q̃ `[L, n]`, row-major.
@@ -58,10 +58,10 @@ pub struct HeadFactors {
 }
 
 impl HeadFactors {
-    /// Takes q k'ᵀ of head `head` apart, k' = k + P_K.
+    /// Factors q k'ᵀ of head `head`, k' = k + P_K.
     ///
     /// # Errors
-    /// When the factors cannot be had.
+    /// When the factors cannot be computed.
     pub fn new(
         projected: &Projected,
         p_k: Option<&PositionBias>,
@@ -88,13 +88,13 @@ impl HeadFactors {
 #[derive(Clone, Debug)]
 enum Auxiliary {
     None,
-    /// By offset, entry `j − i + L − 1`, and what all entries lack.
+    /// By offset, entry `j − i + L − 1`, and what was subtracted from all entries.
     Curve(Arc<[f32]>, f64),
     /// `[L, L]`.
     Dense(Vec<f64>),
 }
 
-/// One head, ready to be asked for rows and cells.
+/// One head, ready to compute rows and cells.
 #[derive(Clone, Debug)]
 pub struct Head {
     /// L.
@@ -109,7 +109,7 @@ pub struct Head {
     k: Vec<f64>,
     /// P_K `[1 or L, head_dim]`.
     p_k: Option<Vec<f64>>,
-    /// What the score multiplies: q and k', or q̃ and k̃ at the score rank; `[L, width]` each.
+    /// The two sides of the score: q and k', or q̃ and k̃ at the score rank; `[L, width]` each.
     score_q: Vec<f64>,
     score_k: Vec<f64>,
     width: usize,
@@ -119,11 +119,11 @@ pub struct Head {
 }
 
 impl Head {
-    /// Head `head` of `layer` under `config` and `biases`, which both fit it
-    /// ([`Layer::check`], [`Biases::check`]). In a preview the one head is head 0.
+    /// Head `head` of `layer` with `config` and `biases`, which both fit it ([`Layer::check`],
+    /// [`Biases::check`]). In a preview the only head is head 0.
     ///
     /// # Errors
-    /// When there is no such head, or the score rank is set and the factors cannot be had.
+    /// When there is no such head, or the score rank is set and the factors cannot be computed.
     pub fn new(
         layer: &Layer,
         config: &Config,
@@ -136,8 +136,8 @@ impl Head {
         Self::from_projected(layer, &project(layer, head), config, biases, head)
     }
 
-    /// As [`Head::new`], from q, k, v of that head that are there already: the projection does not
-    /// depend on `config` and `biases`, so whoever follows a slider keeps it.
+    /// As [`Head::new`], from the q, k, v of that head: the projection does not depend on `config`
+    /// and `biases`, so code that follows a slider computes it once.
     ///
     /// # Errors
     /// As [`Head::new`].
@@ -153,8 +153,8 @@ impl Head {
         Ok(made)
     }
 
-    /// As [`Head::from_projected`], with the factors of q k'ᵀ given: nothing is taken apart here, so
-    /// whoever calls this alone links no SVD.
+    /// As [`Head::from_projected`], with the factors of q k'ᵀ given: this function factors nothing,
+    /// so code that calls only this one does not link the SVD.
     ///
     /// # Errors
     /// When there is no such head, or the score rank is set and `factors` is `None`.
@@ -212,7 +212,7 @@ impl Head {
         })
     }
 
-    /// Sets what the score multiplies from q, k, P_K and the score rank.
+    /// Computes both sides of the score from q, k, P_K and the score rank.
     fn make_score(&mut self) -> Result<(), ReferenceError> {
         self.use_full_score();
         if let Some(rank) = self.config.score_rank {
@@ -237,11 +237,10 @@ impl Head {
         (self.score_q, self.score_k) = (first(&factors.q), first(&factors.k));
     }
 
-    /// The same head without P_K and s; `None` when it has neither (or its reading does not use
-    /// the s that it was given).
+    /// The same head without P_K and s; `None` when it has neither (or its reading ignores s).
     ///
     /// # Errors
-    /// When the score rank is set and the factors cannot be had.
+    /// When the score rank is set and the factors cannot be computed.
     pub fn without_biases(&self) -> Result<Option<Self>, ReferenceError> {
         if self.p_k.is_none() && matches!(self.s, Auxiliary::None) {
             return Ok(None);

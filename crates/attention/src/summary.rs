@@ -1,10 +1,10 @@
-//! Facts about the picture of one head, from which the page makes its sentence. All in f64.
+//! What the page's sentence says about the map of one head. All in f64.
 
 use super::config::{Config, FullyMasked};
 use super::layer::{Biases, Layer};
 use super::reference::{Head, ReferenceError, Row};
 
-/// Facts of one head's weights.
+/// Summary of one head's weights.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Summary {
     /// Fewest keys that any query sees.
@@ -13,31 +13,32 @@ pub struct Summary {
     pub visible_max: usize,
     /// Mean number of visible keys.
     pub visible_mean: f64,
-    /// Queries that see no key.
+    /// Fully masked rows.
     pub empty_rows: usize,
     /// The largest weight by magnitude: query, key, weight.
     pub strongest: Option<(usize, usize, f64)>,
     /// The key with the largest mean weight over all queries, and that mean.
     pub favourite: Option<(usize, f64)>,
-    /// The query that puts most on that key.
+    /// The query with the largest weight on that key.
     pub favourite_row: Option<usize>,
     /// The offset j − i in −3 ..= 3 with the largest mean weight (over the queries for which it
     /// exists), and that mean.
     pub offset: Option<(i32, f64)>,
-    /// The query that puts most on the key at that offset.
+    /// The query with the largest weight at that offset.
     pub offset_row: Option<usize>,
-    /// Smallest and largest row sum over the queries that see a key.
+    /// Smallest and largest row sum over the rows that are not fully masked.
     pub row_sum: (f64, f64),
     /// Share of visible cells with a negative weight.
     pub negative: f64,
     /// Mean entropy of the rows in bits (softmax and bias readings with one segment), else `None`.
     pub entropy: Option<f64>,
-    /// What the mask takes away from full attention with the same q, k' and s; `None` when every
-    /// query sees every key, and in the product reading, whose weights are no shares of a whole.
+    /// The weight that the mask takes away from full attention with the same q, k' and s; `None`
+    /// when every query sees every key, and in the product reading, whose weights are not shares of
+    /// a whole.
     pub lost: Option<Lost>,
-    /// Largest |A − A₀| where A₀ leaves P_K and s away and keeps everything else.
+    /// Largest |A − A₀|, where A₀ is computed without P_K and s and is otherwise the same.
     pub moved: f64,
-    /// Where that is: query, key; `None` when nothing moves.
+    /// The query and key of that largest difference; `None` when nothing moves.
     pub moved_at: Option<(usize, usize)>,
 }
 
@@ -46,22 +47,22 @@ pub struct Summary {
 pub struct Lost {
     /// Mean over all queries.
     pub mean: f64,
-    /// The query that was asked about, where it loses a key; else the one that loses most.
+    /// The requested query if it loses a key, else the one that loses most.
     pub row: usize,
-    /// How much it loses, 0 ..= 1.
+    /// The share of weight it loses, 0 ..= 1.
     pub share: f64,
-    /// The masked key on which that query had put most.
+    /// The masked key with the largest weight for that query under full attention.
     pub key: usize,
-    /// The weight it had put there.
+    /// That key's weight under full attention.
     pub key_share: f64,
 }
 
-/// Offsets j − i that [`Summary::offset`] looks at.
+/// The offsets j − i that [`Summary::offset`] covers.
 const OFFSETS: [i32; 7] = [-3, -2, -1, 0, 1, 2, 3];
 
-/// The facts of head `head`, from `layer`, `config` and `biases` as they are drawn. O(L² · d_h)
-/// at most three times over: the head itself, full attention if keys are masked, and the head
-/// without P_K and s if it has them. In a preview the one head is head 0.
+/// Summarizes head `head` of `layer` with `config` and `biases`. At most three times O(L² · d_h):
+/// the head itself, full attention if keys are masked, and the head without P_K and s if it has
+/// them. In a preview the only head is head 0.
 ///
 /// # Errors
 /// As [`Head::new`].
@@ -74,7 +75,7 @@ pub fn summarize(
     summarize_head(&Head::new(layer, config, biases, head)?, None)
 }
 
-/// As [`summarize`], of a head that is there already; [`Summary::lost`] is about query `asked`.
+/// As [`summarize`], for an existing head; [`Summary::lost`] prefers query `asked`.
 ///
 /// # Errors
 /// As [`Head::without_biases`].
@@ -90,7 +91,7 @@ pub fn summarize_head(here: &Head, asked: Option<usize>) -> Result<Summary, Refe
     for i in 0..l {
         let row = here.row(i);
         gather.row(i, &row);
-        // A row that gets the mean loses nothing: it has a weight for every key.
+        // A fully masked row with the mean loses nothing: every key has a weight.
         let mean = row.seen == 0 && config.empty == FullyMasked::Mean;
         if row.seen < l && !mean && !config.reading.is_signed() {
             lost.row(i, here, &row);
@@ -167,7 +168,7 @@ impl Gather {
         summary.visible_max = summary.visible_max.max(n);
         if n == 0 {
             summary.empty_rows += 1;
-            // Weights that no key was chosen for (`FullyMasked::Mean`) count in means over all queries.
+            // The weights of a fully masked row (`FullyMasked::Mean`) count in means over all queries.
             for (sum, weight) in self.columns.iter_mut().zip(&row.weights) {
                 *sum += weight;
             }
@@ -217,7 +218,7 @@ impl Gather {
             summary.row_sum = (0.0, 0.0);
             return summary;
         }
-        // Of equals `max_by` takes the last: reversed, so that the first is taken.
+        // `max_by` returns the last of equal elements; the reversed iterator makes that the first.
         let largest = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
         summary.favourite = self
             .columns
@@ -247,19 +248,19 @@ impl Gather {
     }
 }
 
-/// What the mask takes away, over the rows.
+/// Adds up over the rows what the mask takes away.
 #[derive(Default)]
 struct LostSum {
     asked: Option<usize>,
     sum: f64,
-    /// Of the row that is told: the worst so far, or the one that was asked about.
+    /// The reported row: the worst so far, or the requested one.
     told: Option<Lost>,
 }
 
 impl LostSum {
-    /// Row `i`, which does not see every key: full softmax of it, less what it sees.
+    /// Adds row `i`, which does not see every key: its full softmax minus the weight it sees.
     fn row(&mut self, i: usize, head: &Head, row: &Row) {
-        // s is 0 where the reading does not use it.
+        // s is 0 where the reading ignores it.
         let exponent = |j| head.score(i, j) + head.auxiliary(i, j);
         let exponents: Vec<f64> = (0..head.seq_len).map(exponent).collect();
         let top = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -14,14 +14,14 @@ pub struct Visibility {
     pub left: Option<i32>,
     /// Inclusive reach to the right; `None` is unlimited. Negative excludes the token itself.
     pub right: Option<i32>,
-    /// Only offsets divisible by this are near; 1 is no dilation. Never 0.
+    /// Only offsets divisible by this are near; 1 means no dilation. Never 0.
     pub dilation: u32,
-    /// The first so many keys are near every query.
+    /// The first `sinks` keys are visible to every query.
     pub sinks: u32,
-    /// The first so many tokens see, and are seen by, every token.
+    /// The first `globals` tokens see every token, and every token sees them.
     pub globals: u32,
-    /// The last so many tokens are padding: no query sees them as keys. A boolean mask of SPEC 2
-    /// that needs no tensor.
+    /// The last `padding` tokens are padding: no query sees them as keys. This is a boolean mask of
+    /// SPEC 2 that needs no tensor.
     pub padding: u32,
 }
 
@@ -39,12 +39,12 @@ impl Default for Visibility {
     }
 }
 
-/// The keys of one row that the rule lets through, rising: first the kept ones (sinks, globals),
-/// then the near ones behind them. The boolean mask is not applied.
+/// The keys of one row that the rule allows, increasing: first the prefix (sinks, globals), then
+/// the near keys after it. The boolean mask is not applied.
 pub type RuleKeys = Chain<Range<usize>, StepBy<Range<usize>>>;
 
 impl Visibility {
-    /// Whether query `i` may see key `j` (SPEC 2, mask and padding aside).
+    /// Whether query `i` may see key `j` (SPEC 2, without mask and padding).
     pub fn sees(&self, i: usize, j: usize) -> bool {
         let offset = j as i64 - i as i64;
         let near = self.left.is_none_or(|l| offset >= -i64::from(l))
@@ -60,14 +60,14 @@ impl Visibility {
         j < self.key_end(seq_len) && self.sees(i, j) && mask.is_none_or(|m| m[i * seq_len + j] != 0)
     }
 
-    /// How many of `seq_len` keys are no padding.
+    /// How many of `seq_len` keys are not padding.
     pub fn key_end(&self, seq_len: usize) -> usize {
         seq_len.saturating_sub(self.padding as usize)
     }
 
-    /// The two ranges that row `i` consists of: keys that sinks and globals keep (step 1), and
-    /// the near keys behind them (step [`Visibility::dilation`]), both clipped to `0 .. seq_len`
-    /// and to the causal side.
+    /// The two ranges of row `i`: the prefix of keys from sinks and globals (step 1), and the near
+    /// keys after it (step [`Visibility::dilation`]), both clipped to `0 .. seq_len` and to the
+    /// causal side.
     pub fn ranges(&self, i: usize, seq_len: usize) -> (Range<usize>, Range<usize>) {
         let keys = self.key_end(seq_len);
         let end = if self.causal { keys.min(i + 1) } else { keys };
@@ -79,7 +79,8 @@ impl Visibility {
         let high = self.right.map_or(end as i64, |r| {
             (i as i64 + i64::from(r) + 1).min(end as i64)
         });
-        // First key at or behind the kept ones whose offset is a multiple of the dilation.
+        // The first key at or after the end of the prefix whose offset is a multiple of the
+        // dilation.
         let step = i64::from(self.dilation.max(1));
         let from = low.max(kept as i64);
         let start = from + (i as i64 - from).rem_euclid(step);
@@ -90,13 +91,13 @@ impl Visibility {
         }
     }
 
-    /// The keys that the rule lets query `i` see, rising; the mask is not applied.
+    /// The keys that the rule lets query `i` see, increasing; the mask is not applied.
     pub fn keys(&self, i: usize, seq_len: usize) -> RuleKeys {
         let (kept, near) = self.ranges(i, seq_len);
         kept.chain(near.step_by(self.dilation.max(1) as usize))
     }
 
-    /// The keys that query `i` sees, rising, with the mask `[L, L]`.
+    /// The keys that query `i` sees, increasing, with the mask `[L, L]`.
     pub fn visible_keys<'m>(
         &self,
         i: usize,
@@ -108,7 +109,7 @@ impl Visibility {
             .filter(move |&j| row.is_none_or(|m| m[j] != 0))
     }
 
-    /// How many keys query `i` sees; without a mask in constant time.
+    /// How many keys query `i` sees; constant time without a mask.
     pub fn count(&self, i: usize, seq_len: usize, mask: Option<&[u8]>) -> usize {
         if mask.is_some() {
             return self.visible_keys(i, seq_len, mask).count();
@@ -124,7 +125,7 @@ impl Visibility {
             .sum()
     }
 
-    /// G_i: how many segments of `segment_len` consecutive keys hold a key that query `i` sees
+    /// G_i: how many segments of `segment_len` consecutive keys contain a key that query `i` sees
     /// (SPEC 3).
     pub fn segments(
         &self,
@@ -145,7 +146,7 @@ impl Visibility {
         number
     }
 
-    /// Whether every query sees every key (mask aside).
+    /// Whether every query sees every key (without the mask).
     pub fn is_full(&self, seq_len: usize) -> bool {
         (0..seq_len).all(|i| self.count(i, seq_len, None) == seq_len)
     }

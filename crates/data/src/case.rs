@@ -4,8 +4,8 @@
 //! Metadata `config` is JSON: `heads`, `causal`, `left`, `right`, `dilation`, `sinks`, `globals`,
 //! `scale`, `reading`, `segment`, `score_rank`, `out_rank` (null = unlimited, default, off) and
 //! `a_rows` where only some rows of A are expected. Tensors: `q k v`, or `x` with any of
-//! `w_q w_k w_v` and `b_*`; `p_k p_v s mask w_o b_o`; or factors `w_1 w_2`. What is unknown, or does not
-//! go together, is refused by name: taken as something else, the case would judge something else.
+//! `w_q w_k w_v` and `b_*`; `p_k p_v s mask w_o b_o`; or factors `w_1 w_2`. A field or tensor that
+//! is unknown or contradicts another is an error that names it: a guess would judge something else.
 
 use std::collections::BTreeMap;
 
@@ -25,15 +25,15 @@ use attnscope_attention::visibility::Visibility;
 pub struct Case {
     /// File stem.
     pub name: String,
-    /// What the case is there for.
+    /// The purpose of the case.
     pub note: String,
-    /// Inputs; already checked ([`Layer::check`]).
+    /// Inputs, already checked ([`Layer::check`]).
     pub layer: Layer,
     /// Choices.
     pub config: Config,
     /// P_K, P_V, s, each with amplitude 1; already checked.
     pub biases: Biases,
-    /// What is to come out.
+    /// The expected results.
     pub expect: Expect,
 }
 
@@ -79,7 +79,7 @@ const TENSORS: [&str; 22] = [
 /// Where the expectations begin.
 const EXPECT: &str = "expect.";
 
-/// A tensor, and those of which one must be beside it.
+/// A tensor, and a list of tensors of which the file must also have one.
 const NEEDS: [(&str, &[&str]); 6] = [
     ("b_q", &["w_q"]),
     ("b_k", &["w_k"]),
@@ -89,14 +89,14 @@ const NEEDS: [(&str, &[&str]); 6] = [
     ("b_o", &["w_o", "w_2"]),
 ];
 
-/// Tensors that say the same thing in two ways: only one of the ways is taken.
+/// Two ways to give the same thing: a file may use only one of them.
 const EITHER: [(&[&str], &[&str]); 3] = [
     (&["q", "k", "v"], &["x"]),
     (&["w_q", "w_k", "w_v"], &["q", "k", "v"]),
     (&["w_1", "w_2"], &["w_o"]),
 ];
 
-/// Fields of `config`; `mechanism` is for readers only: what acts is what is set.
+/// Fields of `config`; `mechanism` is for readers only: the other fields decide what is computed.
 const FIELDS: [&str; 14] = [
     "mechanism",
     "heads",
@@ -114,7 +114,7 @@ const FIELDS: [&str; 14] = [
     "a_rows",
 ];
 
-/// `config` as it stands in the file, [`FIELDS`] only.
+/// `config` as the file has it, [`FIELDS`] only.
 #[derive(Deserialize)]
 struct Choices {
     heads: usize,
@@ -134,7 +134,7 @@ struct Choices {
 }
 
 impl Case {
-    /// Reads a case that something is to be judged by: one without expectations is refused.
+    /// Reads a case to judge an engine by; a case without expectations is an error.
     ///
     /// # Errors
     /// As [`Case::parse_inputs`], and when there is no expectation.
@@ -150,12 +150,12 @@ impl Case {
         Ok(case)
     }
 
-    /// Reads a case, with or without expectations. Where metadata `inputs` names other files,
-    /// `resolve` is asked for each by path (`data/minilm-page.safetensors`) and tensor
-    /// (`Some("x.1")`, which then becomes `x`; `None` = all tensors of that file).
+    /// Reads a case, with or without expectations. Where metadata `inputs` names other files, calls
+    /// `resolve` for each with its path (`data/minilm-page.safetensors`) and tensor (`Some("x.1")`,
+    /// which then becomes `x`; `None` = all tensors of that file).
     ///
     /// # Errors
-    /// When a file is malformed, a tensor is missing, or shapes do not belong together.
+    /// When a file is malformed, a tensor is missing, or shapes do not match.
     pub fn parse_inputs(
         name: &str,
         bytes: &[u8],
@@ -201,7 +201,7 @@ fn misfit(
     }
 }
 
-/// Whether every tensor of `file` is one of a case.
+/// Checks that a case may hold every tensor of `file`.
 fn known(file: &Tensors) -> Result<(), ReadError> {
     let mut names = file.tensors.keys();
     match names.find(|name| !TENSORS.contains(&name.as_str())) {
@@ -210,7 +210,7 @@ fn known(file: &Tensors) -> Result<(), ReadError> {
     }
 }
 
-/// The choices of `config`. One that is not known is refused: the case would be judged without it.
+/// Parses the choices of `config`. An unknown one is an error: the case would be judged without it.
 fn choices(text: &str) -> Result<Choices, ReadError> {
     let fields: Map<String, Value> = json("config", text)?;
     match fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
@@ -219,7 +219,7 @@ fn choices(text: &str) -> Result<Choices, ReadError> {
     }
 }
 
-/// Whether the tensors go together, and what is computed from them is finite.
+/// Checks that the tensors go together, and that what is computed from them is finite.
 fn consistent(file: &Tensors) -> Result<(), ReadError> {
     let first = |names: &[&'static str]| names.iter().copied().find(|n| file.get(n).is_some());
     for (names, others) in EITHER {
@@ -335,7 +335,7 @@ fn layer(file: &Tensors, heads: usize) -> Result<Layer, ReadError> {
         _ => linear(file, "w_o", "b_o").map_or(Output::Identity, Output::Full),
     };
     let mask = file.get_shaped("mask", &[seq_len, seq_len])?;
-    // Neither a mask that is added to the scores.
+    // An additive mask (added to the scores) is not supported.
     if mask
         .iter()
         .any(|m| m.data.iter().any(|&x| x < 0.0 || x.fract() != 0.0))

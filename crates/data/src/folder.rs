@@ -24,7 +24,7 @@ pub fn shipped() -> PathBuf {
     project().join("www/data/minilm")
 }
 
-/// The project's folder: as cargo says when it runs us, else the present folder.
+/// The project's folder: `CARGO_MANIFEST_DIR` as cargo sets it, else the current folder.
 fn project() -> PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from)
 }
@@ -32,11 +32,11 @@ fn project() -> PathBuf {
 /// Why a folder of cases cannot be used.
 #[derive(Debug)]
 pub enum FolderError {
-    /// The file system said no.
+    /// The file system reported an error.
     Io(PathBuf, io::Error),
-    /// A file in it is no case.
+    /// A file in it is not a case.
     Case(PathBuf, ReadError),
-    /// There is no case in it: a run that judges nothing must not pass.
+    /// It has no case: a run that judges nothing must not pass.
     Empty(PathBuf),
 }
 
@@ -52,11 +52,11 @@ impl std::fmt::Display for FolderError {
 
 impl std::error::Error for FolderError {}
 
-/// All cases of `folder`, by name. What a case names under `data/` is looked for beside the
+/// All cases of `folder`, by name. A file that a case names under `data/` is searched beside the
 /// folder (`../data/…`) and then among the shipped inputs.
 ///
 /// # Errors
-/// When the folder cannot be read, holds no case, or one of its files is not a case.
+/// When the folder cannot be read, has no case, or one of its files is not a case.
 pub fn cases(folder: &Path) -> Result<Vec<Case>, FolderError> {
     let io = |path: &Path| {
         let path = path.to_owned();
@@ -92,8 +92,8 @@ fn read(path: &Path) -> Result<Tensors, ReadError> {
     Tensors::parse(&bytes).map_err(|why| named(&why))
 }
 
-/// The tensors that a case names as `input` (`data/minilm-page.safetensors`), with `tensor` if
-/// only that one is wanted.
+/// The tensors that a case names as `input` (`data/minilm-page.safetensors`), or only `tensor` if
+/// it is given.
 ///
 /// # Errors
 /// When no such file is beside the golden folder or among the shipped inputs.

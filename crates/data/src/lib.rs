@@ -1,5 +1,5 @@
-//! Formats in and out, and layers made from a seed. Pure: bytes in, values or typed errors out;
-//! only [`folder`] and [`pack`], which are native, touch files.
+//! File formats, and layers made from a seed. Pure: bytes in, values or typed errors out; only
+//! [`folder`] and [`pack`], which are native, touch files.
 
 pub mod case;
 #[cfg(not(target_arch = "wasm32"))]
@@ -12,11 +12,11 @@ pub mod synthetic;
 
 use attnscope_scene::warning::harmless;
 
-/// Longest label of a token, in characters: nobody reads more, and a file may hold anything.
+/// Longest label of a token, in characters: nobody reads more, and a file may contain anything.
 pub const LABEL_CHARS: usize = 64;
 
-/// The label of a token from a file: short, and without what would turn the direction of the text
-/// around it.
+/// The label of a token from a file: shortened, and without characters that change the direction of
+/// the text around it.
 pub fn label(token: &str) -> String {
     token.chars().take(LABEL_CHARS).map(harmless).collect()
 }

@@ -1,6 +1,6 @@
-//! The shipped layers of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0; the notice lies
-//! beside the files). One small file per text and layer and two per layer, so that a reader
-//! fetches what is looked at and nothing else; float16 as captured.
+//! The shipped layers of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0; the notice lies beside
+//! the files). One small file per text and layer and two per layer, so that a reader fetches only
+//! what is on screen; float16 as captured.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ pub const FIRST: (Passage, u8, usize) = (Passage::Sentence, 1, 8);
 /// The one file of the first picture (about 68 kB), relative to the folder of the page's data.
 pub const FIRST_FILE: &str = "minilm/first.safetensors";
 
-/// The files that one layer of one text needs, relative to the folder of the page's data.
-/// Each is read by itself, so that an error is of its own file. `hidden` and `qk` suffice for
-/// [`preview`]; with `vo` [`whole`] makes the whole layer.
+/// The files that one layer of one text needs, relative to the folder of the page's data. Each is
+/// parsed separately, so that an error names its own file. `hidden` and `qk` are enough for
+/// [`preview`]; with `vo`, [`whole`] makes the whole layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// Hidden states, tokens and text.
@@ -53,8 +53,8 @@ pub fn stem(text: Passage) -> &'static str {
     }
 }
 
-/// The shipped files that hold what a golden case names as `input`
-/// (`data/minilm-page.safetensors`), with `tensor` if only that one of it is wanted.
+/// The shipped files with the tensors that a golden case names as `input`
+/// (`data/minilm-page.safetensors`), or only with `tensor` if it is given.
 pub fn captured(input: &str, tensor: Option<&str>) -> Option<Vec<String>> {
     let stem = input
         .strip_prefix("data/minilm-")?
@@ -70,7 +70,7 @@ pub fn captured(input: &str, tensor: Option<&str>) -> Option<Vec<String>> {
     })
 }
 
-/// A layer and its words.
+/// A layer, its tokens and its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// Tensors, checked.
@@ -81,11 +81,11 @@ pub struct Named {
     pub text: String,
 }
 
-/// Head 8 of layer 1 on *sentence* from the one file of the first picture: a preview with one
-/// head and no values.
+/// Head 8 of layer 1 on *sentence* from the one file of the first picture: a preview with one head
+/// and no values.
 ///
 /// # Errors
-/// When the file is not what it should be.
+/// When the file does not have the expected content.
 pub fn first(bytes: &[u8]) -> Result<Named, ReadError> {
     let file = Tensors::parse(bytes)?;
     let x = Hidden::read(&file, "x")?;
@@ -98,7 +98,7 @@ pub fn first(bytes: &[u8]) -> Result<Named, ReadError> {
     ))
 }
 
-/// Hidden states of a text: what the file [`Files::hidden`] holds.
+/// Hidden states of a text: the content of the file [`Files::hidden`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hidden {
     x: Tensor,
@@ -110,7 +110,7 @@ impl Hidden {
     /// Reads the file of layer number `layer`.
     ///
     /// # Errors
-    /// When the file is not what it should be.
+    /// When the file does not have the expected content.
     pub fn parse(layer: u8, bytes: &[u8]) -> Result<Self, ReadError> {
         Self::read(&Tensors::parse(bytes)?, &format!("x.{layer}"))
     }
@@ -157,7 +157,7 @@ impl Hidden {
     }
 }
 
-/// Two projections of a layer: what a file of weights holds.
+/// Two projections of a layer: the content of a file of weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights([Linear; 2]);
 
@@ -165,7 +165,7 @@ impl Weights {
     /// Queries and keys of layer number `layer`, from the file [`Files::qk`].
     ///
     /// # Errors
-    /// When the file is not what it should be.
+    /// When the file does not have the expected content.
     pub fn parse_qk(layer: u8, bytes: &[u8]) -> Result<Self, ReadError> {
         Self::parse(layer, bytes, [("w_q", "b_q"), ("w_k", "b_k")])
     }
@@ -173,7 +173,7 @@ impl Weights {
     /// Values and output of layer number `layer`, from the file [`Files::vo`].
     ///
     /// # Errors
-    /// When the file is not what it should be.
+    /// When the file does not have the expected content.
     pub fn parse_vo(layer: u8, bytes: &[u8]) -> Result<Self, ReadError> {
         Self::parse(layer, bytes, [("w_v", "b_v"), ("w_o", "b_o")])
     }
@@ -192,10 +192,10 @@ impl Weights {
     }
 }
 
-/// One head of a layer before its values are there: a preview like that of [`first`].
+/// One head of a layer before its values have arrived: a preview like that of [`first`].
 ///
 /// # Errors
-/// When `head` is no head.
+/// When the layer has no head `head`.
 pub fn preview(hidden: Hidden, qk: &Weights, head: usize) -> Result<Named, ReadError> {
     if head >= HEADS {
         return Err(ReadError::Content(format!("there is no head {head}")));
@@ -204,7 +204,8 @@ pub fn preview(hidden: Hidden, qk: &Weights, head: usize) -> Result<Named, ReadE
     Ok(one_head(hidden, w_q, w_k, head))
 }
 
-/// The whole layer. Each part was held to the same sizes, so that none can disagree with another.
+/// The whole layer. Each part was checked against the same sizes, so that none can contradict
+/// another.
 pub fn whole(hidden: Hidden, qk: Weights, vo: Weights) -> Named {
     let ([w_q, w_k], [w_v, w_o]) = (qk.0, vo.0);
     hidden.named(HEADS, [Some(w_q), Some(w_k), Some(w_v)], Output::Full(w_o))
@@ -213,7 +214,7 @@ pub fn whole(hidden: Hidden, qk: Weights, vo: Weights) -> Named {
 /// The whole layer from the bytes of its three [`Files`].
 ///
 /// # Errors
-/// When a file is not what it should be.
+/// When a file does not have the expected content.
 pub fn assemble(layer: u8, hidden: &[u8], qk: &[u8], vo: &[u8]) -> Result<Named, ReadError> {
     Ok(whole(
         Hidden::parse(layer, hidden)?,
@@ -248,7 +249,7 @@ fn linear(file: &Tensors, weight: &str, bias: &str, rows: usize) -> Result<Linea
     })
 }
 
-/// Shaders work on finite numbers only, so a damaged file must not bring others in.
+/// Shaders work on finite numbers only, so a damaged file must not bring in others.
 fn finite(name: &str, tensor: Tensor) -> Result<Tensor, ReadError> {
     if tensor.data.iter().all(|x| x.is_finite()) {
         Ok(tensor)
@@ -257,7 +258,7 @@ fn finite(name: &str, tensor: Tensor) -> Result<Tensor, ReadError> {
     }
 }
 
-/// The rows of a `[384, 384]` projection that make head `head`.
+/// The rows of a `[384, 384]` projection that belong to head `head`.
 fn rows_of_head(whole: &Linear, head: usize) -> Linear {
     let rows = |tensor: &Tensor, width: usize, shape: Vec<usize>| Tensor {
         shape,

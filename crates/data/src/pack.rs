@@ -1,5 +1,5 @@
-//! Cuts the captured MiniLM files into the shipped form (see [`super::minilm`]): bytes of the
-//! numbers are copied as they are.
+//! Cuts the captured MiniLM files into the shipped form (see [`super::minilm`]); the bytes of the
+//! numbers are copied unchanged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 use super::minilm::{self, FIRST, HEAD_DIM, LAYERS};
 use attnscope_scene::Passage;
 
-/// What went wrong, in words, with the file it happened to.
+/// The error in words, with the name of the file.
 pub type PackError = String;
 
-/// Tensors to be written: name, type and shape as in the source, bytes.
+/// Tensors to write: name, type and shape as in the source, bytes.
 type Parts<'a> = Vec<(String, TensorInfo, &'a [u8])>;
 
 /// Reads `minilm-*.safetensors` in `source` and writes the shipped files into `target`. Returns
@@ -83,7 +83,7 @@ fn load(folder: &Path, name: &str) -> Result<(Vec<u8>, String), PackError> {
     let path = folder.join(name);
     let shown = path.display().to_string();
     let bytes = fs::read(&path).map_err(|e| format!("{shown}: {e}"))?;
-    // The guarded reader judges it first; what follows may trust the layout.
+    // The guarded reader checks the file first; the code below may trust the layout.
     super::safetensors::Tensors::parse(&bytes).map_err(|e| format!("{shown}: {e}"))?;
     Ok((bytes, shown))
 }
@@ -130,8 +130,8 @@ fn head_rows(
     Ok((name, info, &data[head * HEAD_DIM * step..end * step]))
 }
 
-/// A safetensors file with keys in a fixed order. (The crate's own writer keeps metadata in a
-/// hash map, so the same input would give other bytes on every run.)
+/// A safetensors file with keys in a fixed order. (The crate's own writer keeps metadata in a hash
+/// map, so the same input would give other bytes on every run.)
 fn serialize(parts: &Parts, meta: &BTreeMap<String, String>) -> Result<Vec<u8>, PackError> {
     let mut header = Map::new();
     header.insert("__metadata__".to_owned(), json!(meta));
@@ -147,7 +147,7 @@ fn serialize(parts: &Parts, meta: &BTreeMap<String, String>) -> Result<Vec<u8>, 
         header.insert(name.clone(), value);
     }
     let mut text = Value::Object(header).to_string().into_bytes();
-    // The format wants the data aligned to 8 bytes; spaces may follow the JSON.
+    // The format requires data aligned to 8 bytes; spaces may follow the JSON.
     text.resize(text.len().next_multiple_of(8), b' ');
     let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
     bytes.extend(text);

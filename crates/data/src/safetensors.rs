@@ -1,6 +1,6 @@
-//! Reading safetensors files that nobody vouches for. The crate's own limits are wide (a 100 MB
-//! header, last duplicate wins, sums that can overflow), so size, keys and extent are guarded
-//! here before its layout check runs and before anything is allocated.
+//! Reads untrusted safetensors files. The crate's own limits are wide (a 100 MB header, last
+//! duplicate wins, sums that can overflow), so this module checks size, keys and extent before the
+//! crate's layout check runs and before anything is allocated.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,70 +12,70 @@ use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 
 use attnscope_attention::layer::Tensor;
 
-/// Longest header that is read, in bytes.
+/// Longest header that this reader accepts, in bytes.
 pub const MAX_HEADER: usize = 1 << 20;
 
-/// Why bytes are not a file that can be read.
+/// Why bytes are not a readable file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// Fewer bytes than the file says it has: cut short, or no such file at all.
+    /// Fewer bytes than the file declares: truncated, or not such a file at all.
     Short {
-        /// Bytes that are needed (as far as they are known).
+        /// Bytes that are needed (as far as known).
         needed: u64,
-        /// Bytes that are there.
+        /// Bytes that exist.
         there: u64,
     },
     /// The header says it is longer than [`MAX_HEADER`].
     HeaderTooLong(u64),
-    /// The header is not the JSON it should be (duplicate keys included).
+    /// The header is not the expected JSON (or has duplicate keys).
     Header(String),
     /// Gaps, overlaps, or a size that is not shape × type.
     Layout(String),
     /// Bytes follow the last tensor.
     Surplus(u64),
-    /// A number type that attention tensors do not come in.
+    /// A number type that this reader does not support.
     Type {
         /// Which tensor.
         name: String,
-        /// What it is made of.
+        /// Its number type.
         dtype: String,
     },
-    /// A tensor that is needed is not in the file.
+    /// The file lacks a required tensor.
     Missing(String),
-    /// A tensor has another shape than it should.
+    /// A tensor does not have the required shape.
     Shape {
         /// Which tensor.
         name: String,
         /// The shape it has.
         shape: Vec<usize>,
-        /// What it should be, in words.
+        /// The required shape, in words.
         wanted: String,
     },
     /// A number that is not finite.
     NotFinite(String),
-    /// A tensor that has no meaning here.
+    /// A tensor with an unknown name.
     Unknown(String),
     /// A tensor that comes from two places.
     Twice(String),
-    /// A tensor that means nothing without another one.
+    /// A tensor that requires another one.
     Alone {
         /// Which tensor.
         name: String,
-        /// What is missing beside it.
+        /// What is missing.
         needs: String,
     },
     /// Two tensors that exclude each other.
     Both {
         /// Which tensor.
         name: String,
-        /// Beside which other one.
+        /// The other one.
         other: String,
     },
-    /// A field of the configuration that has no meaning here.
+    /// An unknown field of the configuration.
     UnknownField(String),
-    /// A field of the configuration with a value that is not possible.
+    /// A field of the configuration with an impossible value.
     Field(String),
-    /// Something else about the content, in words.
+    /// Another problem with the content, in words.
     Content(String),
 }
 
@@ -144,8 +144,8 @@ impl Tensors {
 
         let mut infos: Vec<(String, TensorInfo)> = infos.into_iter().collect();
         infos.sort_by_key(|(_, info)| info.data_offsets);
-        // Checks that tensors follow each other without gap and overlap, each as large as its
-        // shape × type, with checked arithmetic.
+        // Checks, with checked arithmetic, that tensors follow each other without gap and overlap
+        // and that each is as large as its shape × type.
         let layout = Metadata::new(None, infos.clone())
             .map_err(|e| ReadError::Layout(e.to_string()))?
             .data_len();
@@ -169,7 +169,7 @@ impl Tensors {
         Ok(Self { tensors, metadata })
     }
 
-    /// The tensor `name`, if it is there.
+    /// The tensor `name`, if the file has it.
     pub fn get(&self, name: &str) -> Option<&Tensor> {
         self.tensors.get(name)
     }
@@ -183,7 +183,7 @@ impl Tensors {
             .ok_or_else(|| ReadError::Missing(name.to_owned()))
     }
 
-    /// The tensor `name`, if it is there, with exactly `shape`.
+    /// The tensor `name`, if the file has it, with exactly `shape`.
     ///
     /// # Errors
     /// When it has another shape.
@@ -235,7 +235,7 @@ fn decode(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
     })
 }
 
-/// The JSON header; unlike serde's own maps it refuses a key that comes twice.
+/// The JSON header; unlike serde's own maps it refuses duplicate keys.
 struct Header {
     metadata: BTreeMap<String, String>,
     infos: BTreeMap<String, TensorInfo>,
@@ -272,7 +272,7 @@ impl<'de> Deserialize<'de> for Header {
     }
 }
 
-/// Metadata in which every key comes once.
+/// Metadata without duplicate keys.
 struct Words(BTreeMap<String, String>);
 
 impl<'de> Deserialize<'de> for Words {

@@ -1,5 +1,5 @@
-//! The reader against good, bad and mutated bytes.
-// Where two numbers are compared exactly they must be the same bits.
+//! Reads good, bad and mutated bytes.
+// Exact comparisons of two numbers check that the bits are the same.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn bad_layouts_are_refused_by_name() {
     assert!(Tensors::parse(&good).is_ok());
     let error =
         |header: String, data: usize| Tensors::parse(&file(&header, &vec![0; data])).unwrap_err();
-    // Cut short, and bytes left over.
+    // Truncated, and with extra bytes.
     assert_eq!(
         Tensors::parse(&good[..good.len() - 1]).unwrap_err(),
         ReadError::Short {
@@ -97,7 +97,7 @@ fn bad_layouts_are_refused_by_name() {
         .collect();
     let found = error(format!("{{{}}}", huge.join(",")), 8);
     assert!(matches!(found, ReadError::Short { .. }), "{found}");
-    // A type that is not read.
+    // A type that is not supported.
     let int = error(format!("{{{}}}", entry("a", "I64", "[1]", 0, 8)), 8);
     assert!(matches!(int, ReadError::Type { .. }));
     // A header beyond the limit, whether or not its bytes are there.
@@ -118,8 +118,8 @@ proptest! {
         let _ = Tensors::parse(&bytes);
     }
 
-    /// Mutations of a real file: bytes replaced, a piece cut out, an end cut off. Either an error
-    /// or tensors whose sizes are right.
+    /// Mutations of a real file: bytes replaced, a piece cut out, an end cut off. The result is
+    /// either an error or tensors with the right sizes.
     #[test]
     fn mutated_files_give_a_value(
         edits in proptest::collection::vec((0usize..700, any::<u8>()), 0..6),

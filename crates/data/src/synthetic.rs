@@ -1,6 +1,6 @@
-//! Seeded layers of any length with a structure that the map shows. q, k and v are given
-//! directly, 4 heads of width 32. The same seed gives the same numbers on every platform
-//! (ChaCha8, f64 and `libm` only); the cost is O(L·d).
+//! Seeded layers of any length with a structure that is visible in the map. q, k and v are given
+//! directly, 4 heads of width 32. The same seed gives the same numbers on every platform (ChaCha8,
+//! f64 and `libm` only); the cost is O(L·d).
 
 use std::f64::consts::TAU;
 
@@ -19,18 +19,18 @@ pub const REPEATED_TOKENS: usize = 8;
 
 /// Pairs of sine and cosine in a head.
 const WAVES: usize = HEAD_DIM / 2;
-/// Factor of the queries: with unit normal keys a match scores 2·32/√32 ≈ 11 against a noise of
-/// standard deviation 2, which stands out of thousands of keys.
+/// Factor of the queries: with unit normal keys a match scores 2·32/√32 ≈ 11 against noise of
+/// standard deviation 2, which stands out among thousands of keys.
 const SHARPNESS: f64 = 2.0;
 /// Reach of the heads of [`Pattern::Local`] in tokens: the kernel's standard deviation.
 const REACH: [f64; HEADS] = [1.5, 3.0, 6.0, 12.0];
-/// Where the heads of [`Pattern::LongRange`] look: so many L-ths to the right, around the end.
+/// Where the heads of [`Pattern::LongRange`] look: this many L-ths to the right, wrapping around.
 const FAR: [(usize, usize); HEADS] = [(1, 2), (1, 3), (1, 4), (3, 4)];
-/// What the heads of [`Pattern::Repeated`] look for: the token so many places further on in the
+/// Where the heads of [`Pattern::Repeated`] look: at the token this many places further in the
 /// list, at every repetition.
 const NEXT: [usize; HEADS] = [0, 1, REPEATED_TOKENS - 1, 2];
 
-/// A layer and its words.
+/// A layer and its tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Synthetic {
     /// Sizes H = [`HEADS`], d_h = [`HEAD_DIM`]; q, k, v given; W_O without b_O.
@@ -39,11 +39,11 @@ pub struct Synthetic {
     pub tokens: Vec<String>,
 }
 
-/// The layer of `pattern` with `seq_len` tokens (at least one). `id` is its identity for caches
-/// (see [`Layer::id`]); nothing else depends on it.
+/// The layer of `pattern` with `seq_len` tokens (at least one). `id` is its cache key (see
+/// [`Layer::id`]); nothing else depends on it.
 pub fn synthetic(pattern: Pattern, seq_len: usize, seed: u32, id: u64) -> Synthetic {
     let seq_len = seq_len.max(1);
-    // One stream of numbers for each tensor: none depends on how many another one draws.
+    // One stream of numbers for each tensor: none depends on how many numbers another one draws.
     let stream = |at: u64| Numbers::new(seed, 1000 * (pattern as u64 + 1) + at);
     let (q, k) = match pattern {
         Pattern::Random => {
@@ -98,8 +98,8 @@ fn normal_rows(numbers: &mut Numbers, rows: usize) -> Vec<f32> {
         .collect()
 }
 
-/// Tokens of a short list, each with a vector of its own and a little noise: a query finds its
-/// token, or the one [`NEXT`] to it, at every repetition. Stripes every [`REPEATED_TOKENS`] keys.
+/// Tokens of a short list, each with its own vector and a little noise: a query finds its token, or
+/// the one [`NEXT`] to it, at every repetition. Stripes every [`REPEATED_TOKENS`] keys.
 fn repeated(seq_len: usize, list: &mut Numbers, noise: &mut Numbers) -> (Vec<f32>, Vec<f32>) {
     let mut q = Vec::with_capacity(HEADS * seq_len * HEAD_DIM);
     let mut k = Vec::with_capacity(HEADS * seq_len * HEAD_DIM);
@@ -119,8 +119,8 @@ fn repeated(seq_len: usize, list: &mut Numbers, noise: &mut Numbers) -> (Vec<f32
     (q, k)
 }
 
-/// Random Fourier features: q_i·k_j is a sum of cosines of (i − j) at normal rates, a Gaussian
-/// bell over the offset with the head's [`REACH`] as its width. A band along the diagonal.
+/// Random Fourier features: q_i·k_j is a sum of cosines of (i − j) with normal frequencies, a
+/// Gaussian bell over the offset with the head's [`REACH`] as its width. A band along the diagonal.
 fn local(seq_len: usize, numbers: &mut Numbers) -> (Vec<f32>, Vec<f32>) {
     let mut k = Vec::with_capacity(HEADS * seq_len * HEAD_DIM);
     for reach in REACH {
@@ -129,7 +129,7 @@ fn local(seq_len: usize, numbers: &mut Numbers) -> (Vec<f32>, Vec<f32>) {
         for at in 0..seq_len {
             for (rate, phase) in waves {
                 let angle = rate * at as f64 + phase;
-                // √2 gives every key the norm √d_h, as normal numbers have.
+                // √2 gives every key the norm √d_h, like normal numbers.
                 k.push((std::f64::consts::SQRT_2 * libm::cos(angle)) as f32);
                 k.push((std::f64::consts::SQRT_2 * libm::sin(angle)) as f32);
             }
@@ -142,8 +142,8 @@ fn local(seq_len: usize, numbers: &mut Numbers) -> (Vec<f32>, Vec<f32>) {
     (q, k)
 }
 
-/// Every token has a vector of its own, and every query that of a token [`FAR`] away: a line off
-/// the diagonal.
+/// Every token has its own vector, and every query has the vector of a token [`FAR`] away: a line
+/// off the diagonal.
 fn long_range(seq_len: usize, numbers: &mut Numbers) -> (Vec<f32>, Vec<f32>) {
     let k = normal_rows(numbers, HEADS * seq_len);
     let mut q = Vec::with_capacity(k.len());
@@ -157,7 +157,7 @@ fn long_range(seq_len: usize, numbers: &mut Numbers) -> (Vec<f32>, Vec<f32>) {
     (q, k)
 }
 
-/// How many tokens to the right (around the end) head `head` of a long-range layer looks.
+/// How many tokens to the right (wrapping around) head `head` of a long-range layer looks.
 pub fn far(head: usize, seq_len: usize) -> usize {
     let (part, of) = FAR[head % HEADS];
     seq_len * part / of

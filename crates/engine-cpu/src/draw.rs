@@ -1,4 +1,4 @@
-//! Texels on their pictures: which heatmaps each has.
+//! The pictures: which heatmaps each one has.
 
 use attnscope_engine::Colors;
 use attnscope_engine::Slot;
@@ -9,11 +9,11 @@ use super::engine::{CpuEngine, Shown};
 use super::paint::{Palette, Picture};
 use super::texels::Texels;
 
-/// Where a heatmap stands, its texels, their range.
+/// Where a heatmap is, its texels, their range.
 type Tile<'a> = (Viewport, &'a Texels, Option<(f32, f32)>);
 
 impl CpuEngine {
-    /// The large map, or what there is of it.
+    /// The large map, or the part that is done.
     pub(super) fn draw_map(&mut self, shown: &Shown, _: Job, _: &mut i64) -> bool {
         if let Some(map) = &shown.frame.map {
             let (width, height) = self.targets[Slot::Map as usize];
@@ -50,7 +50,7 @@ impl CpuEngine {
         let (Some(output), Some(viewports)) = (&shown.frame.output, output_tiles(size)) else {
             return true;
         };
-        // The full output alone sets the range: it does not move with the rank.
+        // Only the full output sets the range, so the range does not move with the rank.
         let range = self.output[1].range();
         let [low, full] = viewports;
         let tiles = [

@@ -1,5 +1,5 @@
-//! [`CpuEngine`]: the last Frame, what is there of it, and what is left to do, in pieces short
-//! enough to make way for a newer Frame.
+//! [`CpuEngine`]: the last Frame, its valid results, and the remaining work, in parts short enough
+//! to make way for a newer Frame.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ use super::paint::Picture;
 use super::passes::{computes, function, taken_after};
 use super::texels::Texels;
 
-/// Multiply-adds of one piece: 10 to 30 ms in a browser.
+/// Multiply-adds of one part: 10 to 30 ms in a browser.
 pub(super) const BUDGET: u64 = 80_000_000;
 
 /// The last Frame and the state of its results.
@@ -30,7 +30,7 @@ pub(super) struct Shown {
     cache: CacheState,
 }
 
-/// The engine. It does nothing by itself: each [`Engine::idle`] does one piece.
+/// The engine. It does nothing by itself: each [`Engine::idle`] does one part.
 pub struct CpuEngine {
     capabilities: Capabilities,
     /// Number of the newest Frame, and of the newest whose large map is complete.
@@ -38,22 +38,22 @@ pub struct CpuEngine {
     finished: u64,
     pub(super) shown: Option<Shown>,
     steps: Steps,
-    /// q, k, v by head, `[L, d_h]`; behind k the row that keys have in common and lack.
+    /// q, k, v by head, `[L, d_h]`; after k the common row that was subtracted from the keys.
     pub(super) heads: [Vec<Vec<f32>>; 3],
-    /// What the rows of X have in common, and X without it.
+    /// The common row of X, and X without it.
     pub(super) input: (Vec<f32>, Vec<f32>),
     pub(super) outputs: Outputs,
     pub(super) map: Texels,
     pub(super) strip: Vec<Texels>,
     pub(super) output: [Texels; 2],
     pub(super) cursor: Option<Cursor>,
-    /// Whether a first, coarse map is to be made.
+    /// Whether to make a coarse map first.
     coarse: bool,
     /// Multiply-adds up to the whole large map, once a part of it was drawn.
     begun: Option<u64>,
-    /// Whether small maps are not drawn yet.
+    /// Whether some small maps are not drawn yet.
     pub(super) strip_waits: bool,
-    /// Width and height in pixels by [`Slot`]; zero is not drawn.
+    /// Width and height in pixels by [`Slot`]; zero means not drawn.
     pub(super) targets: [(u32, u32); 3],
     pub(super) pictures: [Option<Picture>; 3],
 }
@@ -90,7 +90,8 @@ impl Default for CpuEngine {
 }
 
 impl CpuEngine {
-    /// Takes `frame` over: invalidates what is stale of the last one and plans what is left.
+    /// Takes over `frame`: invalidates the stale results of the last one and plans the remaining
+    /// work.
     fn accept(&mut self, frame: Frame) -> Result<(), EngineError> {
         let sizes = check(&frame)?;
         let units = Units::of(&frame, &sizes, &stat_sizes(&frame, &sizes));
@@ -142,7 +143,7 @@ impl CpuEngine {
 
     fn step(&mut self) -> bool {
         let more = self.piece();
-        // Several heads of a piece are drawn at once.
+        // Several heads of one part are drawn at once.
         if std::mem::take(&mut self.strip_waits)
             && let Some(shown) = self.shown.take()
         {
@@ -180,10 +181,10 @@ impl CpuEngine {
                 self.record(next.job);
                 left -= taken_after(next);
                 if front && self.steps.front.is_empty() {
-                    break; // The large map is shown before anything else is begun.
+                    break; // Show the large map before starting anything else.
                 }
             } else if next.job.pass == Pass::Map {
-                // A long map is seen as it comes.
+                // Show a long map as it grows.
                 self.draw_partial_map();
             }
         }
@@ -195,7 +196,7 @@ impl CpuEngine {
         let Some(compute) = function(job.pass) else {
             return true;
         };
-        // Out of its place, so that parts of the engine can be written while it is read.
+        // Take `shown` out, so that the job can read it while it changes the engine.
         let Some(shown) = self.shown.take() else {
             return true;
         };
@@ -218,24 +219,24 @@ impl CpuEngine {
         }
     }
 
-    /// How much of the large map is there, 0 ..= 1, while the one that was drawn is coarse.
+    /// How much of the large map is done, 0 ..= 1, while the drawn one is coarse.
     pub fn progress(&self) -> Option<f64> {
         let all = self.begun.filter(|_| self.is_partial())?;
         Some(1.0 - cost(&self.steps.front) as f64 / all.max(1) as f64)
     }
 
-    /// Whether small maps of the Frame are still to come: those that are drawn are older.
+    /// Whether small maps of the Frame are still to come: the drawn ones are older.
     pub fn strip_waits(&self) -> bool {
         let shown = self.shown.as_ref().filter(|s| s.frame.strip.is_some());
         shown.is_some_and(|s| !s.cache.is_complete(Pass::Strip))
     }
 
-    /// Multiply-adds that are left.
+    /// Multiply-adds of the remaining work.
     pub fn left(&self) -> u64 {
         cost(&self.steps.front) + cost(&self.steps.back)
     }
 
-    /// Takes the pictures that were drawn since the last call.
+    /// Takes the pictures drawn since the last call.
     pub fn take_pictures(&mut self) -> [Option<Picture>; 3] {
         std::mem::take(&mut self.pictures)
     }
@@ -262,7 +263,7 @@ impl CpuEngine {
             rows: texels.rows as u32,
             cols: texels.cols as u32,
             values: texels.values.clone(),
-            // A row without keys is marked by a negative share.
+            // A negative share marks a fully masked row.
             visible: texels.shares.iter().map(|share| share.max(0.0)).collect(),
         }
     }
@@ -286,14 +287,14 @@ impl Engine for CpuEngine {
 
     fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {
         if frame.config.score_rank.is_some() && frame.score_factors.is_none() {
-            return Ok(self.frame); // The last picture stays until the factors are there.
+            return Ok(self.frame); // The last picture stays until the factors arrive.
         }
         self.accept(validated(frame))?;
         self.frame += 1;
         Ok(self.frame)
     }
 
-    /// One piece of 10 to 30 ms, the large map before the rest.
+    /// Does one part of 10 to 30 ms, the large map before the rest.
     fn idle(&mut self) -> bool {
         let more = self.step();
         if !self.is_partial() {
@@ -358,12 +359,12 @@ fn cost(steps: &VecDeque<Step>) -> u64 {
     steps.iter().map(|step| step.cost).sum()
 }
 
-/// The sizes of the layer of `frame`, when it can be drawn at all.
+/// The sizes of the layer of `frame`, if it can be drawn at all.
 ///
 /// # Errors
 /// [`EngineError::TooLarge`].
 pub fn check(frame: &Frame) -> Result<PaddedSizes, EngineError> {
-    // What every graphics device allows: both engines draw the same layers.
+    // The limits that every graphics device allows: both engines draw the same layers.
     let allowed = Allowed::default();
     let sizes = PaddedSizes::new(&frame.layer, allowed)?;
     let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
@@ -371,7 +372,7 @@ pub fn check(frame: &Frame) -> Result<PaddedSizes, EngineError> {
     Ok(sizes)
 }
 
-/// How statistics would be kept; only their segments matter here.
+/// How statistics would be stored; only their segments matter here.
 fn stat_sizes(frame: &Frame, sizes: &PaddedSizes) -> StatSizes {
     StatSizes::new(sizes.seq_len, sizes.heads, &frame.config)
 }

@@ -1,4 +1,4 @@
-//! Eight f32 at a time: the exponential, and what rows of scores need of it.
+//! Eight f32 at a time: the exponential, and the loops over rows of scores.
 
 use wide::{f32x8, i32x8};
 
@@ -32,7 +32,7 @@ pub fn exp(x: f32x8) -> f32x8 {
     bytemuck::cast::<_, f32x8>(bits) & x.simd_gt(f32x8::splat(-87.0))
 }
 
-/// The largest, [`LOWEST`] of none.
+/// The maximum; [`LOWEST`] for an empty slice.
 #[inline(never)]
 pub fn largest(of: &[f32]) -> f32 {
     let (chunks, rest) = of.as_chunks::<LANES>();
@@ -46,7 +46,7 @@ pub fn largest(of: &[f32]) -> f32 {
         .fold(LOWEST, |a, &b| a.max(b))
 }
 
-/// Puts e^(z − top) in the place of every z; returns their sum.
+/// Replaces every z by e^(z − top); returns their sum.
 #[inline(never)]
 pub fn exp_all(z: &mut [f32], top: f32) -> f32 {
     let top = f32x8::splat(top);
@@ -92,8 +92,8 @@ pub fn add(a: &mut [f32], b: &[f32], shift: f32) {
     }
 }
 
-/// Every number through `act`, the last ones filled up with [`LOWEST`].
-// Two kinds of `act`, each in one place: a call for every eight numbers would cost more than it does.
+/// Applies `act` to every number; the last group is padded with [`LOWEST`].
+// `act` has two kinds, each inlined once: a call per eight numbers would cost more than the work.
 #[allow(clippy::inline_always)]
 #[inline(always)]
 fn each(all: &mut [f32], act: &mut impl FnMut(f32x8) -> f32x8) {

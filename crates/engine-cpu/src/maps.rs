@@ -1,4 +1,4 @@
-//! The large map and the small ones: rows of a head become texels, a few at a time.
+//! The large map and the small ones: turns rows of a head into texels, a few at a time.
 
 use attnscope_engine::Pool;
 use attnscope_engine::steps::{Job, RowRange};
@@ -8,7 +8,7 @@ use super::engine::{BUDGET, CpuEngine, Shown};
 use super::rows::{GROUP, Head};
 use super::texels::{Cells, Texels};
 
-/// Where the making of texels stands: next row of cells, texel row.
+/// Progress of the texels: next row of cells, texel row.
 #[derive(Clone, Copy)]
 pub struct Cursor {
     row: usize,
@@ -75,7 +75,7 @@ impl CpuEngine {
         finished
     }
 
-    /// A map from a few of its rows, so that something is seen at once.
+    /// A map from a few of its rows, so that something is visible at once.
     pub(super) fn coarse_map(&mut self) {
         let Some(shown) = self.shown.take() else {
             return;

@@ -1,4 +1,4 @@
-//! What follows the heads: O, Y, its low-rank twin, energies, and their texels.
+//! The passes after the heads: O, Y, the low-rank Y, energies, and their texels.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::engine::{CpuEngine, Shown};
 use super::rows::{GROUP, biased, reach};
 use super::texels::Texels;
 
-/// O, Y, its low-rank twin, T, and the sums of squares of T's and Y's columns.
+/// O, Y, the low-rank Y, T, and the sums of squares of the columns of T and Y.
 #[derive(Default)]
 pub struct Outputs {
     /// O `[L, d]`.
@@ -26,14 +26,15 @@ pub struct Outputs {
     pub y_low: Vec<f32>,
     /// T.
     pub t: Vec<f32>,
-    /// Sums of T's first components times W_2, every few of them: what a moved rank starts from.
+    /// Sums of T's first components times W_2, every few components: a changed rank starts from
+    /// one.
     partials: Vec<Vec<f32>>,
     /// ‖T_c‖² by component, and ‖Y‖².
     pub energy: (Vec<f32>, f32),
 }
 
 impl CpuEngine {
-    /// Rows of O of one head: weights times v'.
+    /// A range of rows of O of one head: weights times v'.
     pub(super) fn attend(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
         let (head, rows) = (job.unit as usize, job.rows);
         let (len, dim) = (shown.sizes.seq_len, shown.sizes.head_dim);
@@ -67,7 +68,7 @@ impl CpuEngine {
         true
     }
 
-    /// Y from O, as the layer has it.
+    /// Y from O, with the layer's own output projection.
     pub(super) fn full(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
         let rows = job.rows;
         let d = shown.sizes.heads * shown.sizes.head_dim;
@@ -110,14 +111,14 @@ impl CpuEngine {
         true
     }
 
-    /// Y of factors: all components.
+    /// Y from factors: all components.
     fn sum_components(&self, shown: &Shown, rows: RowRange, y: &mut [f32]) {
         let all = 0..shown.frame.components() as usize;
         let rows = rows.0 as usize..rows.1 as usize;
         self.add_components(shown, rows, all, output_bias(shown), y);
     }
 
-    /// A partial sum: the one before it and the next components.
+    /// A partial sum: the previous one and the next components.
     pub(super) fn partial(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
         let (at, rows) = (job.unit, job.rows);
         let sums = partial_sums(&shown.sizes, shown.frame.components());
@@ -140,7 +141,7 @@ impl CpuEngine {
         true
     }
 
-    /// Low-rank Y: the last partial sum below the rank, and the components that are left.
+    /// Low-rank Y: the last partial sum below the rank, and the remaining components.
     pub(super) fn low_rank(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
         let rows = job.rows;
         let rank = shown.frame.output_rank();
@@ -161,7 +162,7 @@ impl CpuEngine {
         true
     }
 
-    /// Rows of y: some components of T times W_2, and a bias.
+    /// A range of rows of y: some components of T times W_2, and a bias.
     fn add_components(
         &self,
         shown: &Shown,
@@ -202,7 +203,7 @@ impl CpuEngine {
         true
     }
 
-    /// Texels of Y (below) or of its low-rank twin (above).
+    /// Texels of Y (below) or of the low-rank Y (above).
     pub(super) fn output_texels(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
         let Some(view) = &shown.frame.output else {
             return true;

@@ -1,5 +1,5 @@
-//! Texels as colours, as `shaders/heatmap.wgsl` draws them: the nearest texel or the largest of a
-//! pixel's own, nothing on masked ones.
+//! Turns texels into colours, like `shaders/heatmap.wgsl`: the nearest texel, or the largest of the
+//! texels of a pixel; masked texels are transparent.
 
 use std::ops::Range;
 
@@ -22,13 +22,14 @@ pub struct Picture {
     pub pixels: Vec<u32>,
 }
 
-/// The texels of a pixel along one axis: the one under its centre, and those whose centres it holds.
+/// The texels of a pixel along one axis: the one under its centre, and those whose centres lie in
+/// it.
 struct Under {
     at: usize,
     own: Range<usize>,
 }
 
-/// How a picture is coloured.
+/// The colours of a picture.
 pub struct Palette {
     table: [u32; STEPS],
     ends: (f32, f32),
@@ -37,7 +38,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// The colours that are asked for.
+    /// The requested colours.
     pub fn new(wanted: &Colors) -> Self {
         Self {
             table: colors::table(wanted.table).map(opaque),
@@ -62,7 +63,7 @@ fn opaque([r, g, b]: [u8; 3]) -> u32 {
 }
 
 impl Picture {
-    /// Nothing but ground.
+    /// Background only.
     pub fn new((width, height): (u32, u32), ground: [u8; 3]) -> Self {
         Self {
             width,
@@ -95,7 +96,7 @@ impl Picture {
         for (y, line) in lines.iter().enumerate() {
             let start = (top + y) * self.width as usize + left;
             if before == Some(line.at) {
-                // The same texels once more.
+                // Same texels as the row above.
                 let above = start - self.width as usize;
                 self.pixels.copy_within(above..above + wide, start);
                 continue;
@@ -137,7 +138,7 @@ fn under(pixels: f32, count: usize) -> Vec<Under> {
         .collect()
 }
 
-/// The visible texel of a pixel's own that is largest by magnitude, or else the one at `at`.
+/// The visible texel of a pixel that is largest by magnitude, or else the one at `at`.
 fn largest(texels: &Texels, mut at: usize, line: &Under, column: &Under) -> usize {
     for y in line.own.clone() {
         for x in column.own.clone() {

@@ -1,5 +1,5 @@
-//! How the CPU computes each pass of the table in `attnscope-engine`, and q, k and v, which no other
-//! part makes.
+//! How the CPU computes each pass of the table in `attnscope-engine`, and q, k and v, which have no
+//! module of their own.
 
 use attnscope_attention::layer::Input;
 use attnscope_engine::Part;
@@ -10,11 +10,11 @@ use attnscope_engine::steps::{Job, Step};
 use super::engine::{CpuEngine, Shown};
 use super::tile::{Matrix, linear};
 
-/// Does a job, or as much of it as the multiply-adds that are left allow; returns whether it is done.
+/// Does a job, or as much of it as the remaining multiply-adds allow; returns whether it is done.
 pub(super) type Compute = fn(&mut CpuEngine, &Shown, Job, &mut i64) -> bool;
 
-/// How the CPU computes `pass`; `None` for what is computed together with the passes that read it:
-/// tensors are used where they are, k', v' and normalisers are made with their rows.
+/// How the CPU computes `pass`; `None` for a pass computed inside the passes that read it: tensors
+/// are used in place, k', v' and normalisers are computed with their rows.
 pub(super) fn function(pass: Pass) -> Option<Compute> {
     Some(match pass {
         Pass::Layer
@@ -44,7 +44,7 @@ pub(super) fn computes(pass: Pass) -> bool {
     function(pass).is_some()
 }
 
-/// What a step that was done whole has cost, where that is not taken off as it is done.
+/// The cost of a completed step, if it was not subtracted during the work.
 pub(super) fn taken_after(step: Step) -> i64 {
     match step.job.pass {
         Pass::Map | Pass::Strip => 0,
@@ -53,13 +53,13 @@ pub(super) fn taken_after(step: Step) -> i64 {
 }
 
 impl CpuEngine {
-    /// Small maps that are done in one go are drawn together.
+    /// Small maps that are done in one part are drawn together.
     fn draw_strip_later(&mut self, _: &Shown, _: Job, _: &mut i64) -> bool {
         self.strip_waits = true;
         true
     }
 
-    /// Rows of q, k or v of one head. Keys lack what they have in common, which stands behind them.
+    /// Rows of q, k or v of one head. The common row was subtracted from the keys and follows them.
     fn project(&mut self, shown: &Shown, job: Job, _: &mut i64) -> bool {
         let (head, rows) = (job.unit as usize, job.rows);
         let part = match job.pass {
@@ -84,7 +84,7 @@ impl CpuEngine {
                     let moved = common_output(map, common, at..at + dim);
                     let of = |data| Matrix { data, stride: d };
                     let w = of(&map.weight.data[at * d..]);
-                    // What the bias adds to keys is the same for all of them.
+                    // The bias adds the same to all keys.
                     let bias = (part != Part::K).then_some(&*moved);
                     let rows = rows.0 as usize..rows.1 as usize;
                     to.resize(len * dim, 0.0);

@@ -1,4 +1,4 @@
-//! From cells to texels to pixels: what is done for every one of them.
+//! Inner loops from cells to texels to pixels.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::lanes::LANES;
 /// Colours per table.
 pub const STEPS: usize = 256;
 
-/// In the place of a colour where a texel is masked: transparent.
+/// The colour of a masked texel: transparent.
 const MASKED: u32 = 0;
 
 /// Smallest and largest of the values whose share is above 0.
@@ -27,9 +27,9 @@ pub fn range(values: &[f32], shares: &[f32]) -> Option<(f32, f32)> {
     (least <= most).then_some((least, most))
 }
 
-/// Values and shares of eight texels after eight, with the number of the first; behind the last one
-/// are unseen ones.
-// One place each: a call for every eight texels would cost more than it does.
+/// Values and shares of the texels, eight at a time, with the index of the first; the last group is
+/// padded with masked texels.
+// Inlined once each: a call per eight texels would cost more than the work.
 #[allow(clippy::inline_always)]
 #[inline(always)]
 fn eight(values: &[f32], shares: &[f32], mut act: impl FnMut(usize, f32x8, f32x8)) {
@@ -48,15 +48,15 @@ fn eight(values: &[f32], shares: &[f32], mut act: impl FnMut(usize, f32x8, f32x8
     }
 }
 
-/// Cells of one row that are put into texels.
+/// Cells of one row, to be combined into texels.
 pub struct Pooled<'a> {
     /// Values by key.
     pub cells: &'a [f32],
-    /// Whether a key is seen; empty when all of the range are.
+    /// Whether a key is visible; empty when all keys of the range are.
     pub seen: &'a [bool],
     /// First key of every texel, and the end.
     pub edges: &'a [usize],
-    /// The mean and not the largest by magnitude.
+    /// Take the mean instead of the largest by magnitude.
     pub mean: bool,
 }
 
@@ -85,7 +85,7 @@ pub fn pool(row: &Pooled<'_>, range: Range<usize>, values: &mut [f32], counts: &
     }
 }
 
-/// The sum, or the largest by magnitude, of `value` and the cells; returns how many these are.
+/// The sum, or the largest by magnitude, of `value` and the cells; returns the number of cells.
 fn gather<'a>(value: &mut f32, cells: impl Iterator<Item = &'a f32>, mean: bool) -> f32 {
     let mut count = 0.0;
     if mean {
@@ -100,7 +100,7 @@ fn gather<'a>(value: &mut f32, cells: impl Iterator<Item = &'a f32>, mean: bool)
             most = most.max(cell);
             count += 1.0;
         }
-        // Of two equal ones the positive.
+        // Of two with equal magnitude, the positive one.
         *value = if most >= -least { most } else { least };
     }
     count
@@ -112,7 +112,7 @@ pub struct Scale<'a> {
     pub table: &'a [u32; STEPS],
     /// Values of the first and the last colour.
     pub ends: (f32, f32),
-    /// Whether the middle colour is nothing, and magnitudes go both ways from it.
+    /// Whether the middle colour is 0, with magnitudes increasing both ways from it.
     pub signed: bool,
     /// How the table is spread over the magnitudes.
     pub curve: Curve,
@@ -121,7 +121,7 @@ pub struct Scale<'a> {
 /// How a share of the largest magnitude becomes a share of the colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Curve {
-    /// As it is.
+    /// Linear.
     Linear,
     /// Its square root.
     Sqrt,
@@ -129,7 +129,7 @@ pub enum Curve {
     Log(f32),
 }
 
-/// Ends that are no further apart are one: all values between them count as nothing.
+/// Ends that are no further apart count as one: all values between them count as 0.
 const TINY: f32 = 1e-37;
 
 impl Curve {
@@ -147,7 +147,7 @@ impl Curve {
 }
 
 impl Scale<'_> {
-    /// The table, and behind it what stands for masked texels: whatever is looked up is there.
+    /// The table, followed by the colour of masked texels: every lookup is in range.
     fn full(&self) -> [u32; 2 * STEPS] {
         let mut all = [MASKED; 2 * STEPS];
         all[..STEPS].copy_from_slice(self.table);
@@ -169,7 +169,7 @@ pub fn color(scale: &Scale<'_>, values: &[f32], shares: &[f32], colors: &mut [u3
     let none = splat(STEPS as f32);
     eight(values, shares, |at, value, share| {
         let t = match scale.curve {
-            // Between nothing and nothing all is nothing.
+            // If the range has no extent, every value is 0.
             _ if !wide => splat(if scale.signed { 0.5 } else { 0.0 }),
             Curve::Linear => (value - lowest) / reach,
             curve if scale.signed => {
@@ -181,7 +181,7 @@ pub fn color(scale: &Scale<'_>, values: &[f32], shares: &[f32], colors: &mut [u3
         };
         let step = (t * none).fast_max(zero).fast_min(last);
         let place = share.simd_gt(zero).select(step, none);
-        // All are whole numbers of the table after this.
+        // From here on all are integer indices into the table.
         let place = place.fast_trunc_int().to_array();
         for (color, place) in colors[at..].iter_mut().zip(place) {
             *color = table[place as usize % (2 * STEPS)];
@@ -189,7 +189,7 @@ pub fn color(scale: &Scale<'_>, values: &[f32], shares: &[f32], colors: &mut [u3
     });
 }
 
-/// Every pixel of a row from the colour of its texel.
+/// Every pixel of a row, from the colour of its texel.
 #[inline(never)]
 pub fn spread(colors: &[u32], columns: &[usize], pixels: &mut [u32]) {
     for (pixel, &column) in pixels.iter_mut().zip(columns) {

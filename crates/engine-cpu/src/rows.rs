@@ -1,5 +1,5 @@
-//! Scores and weights of one head (SPEC 1–3), four rows at a time: each row's normalisers are made
-//! with the row, none is kept.
+//! Scores and weights of one head (SPEC 1–3), four rows at a time: the normalisers of a row are
+//! computed with it and not stored.
 
 use std::ops::Range;
 
@@ -13,52 +13,51 @@ use attnscope_scene::Quantity;
 use crate::lanes::{self, LANES, LOWEST};
 use crate::tile::{Matrix, Panels, tile_into};
 
-/// An exponential and its surroundings, in multiply-adds.
+/// Cost of an exponential and the work around it, in multiply-adds.
 const EXP_COST: usize = 16;
 
-/// Rows that are made together.
+/// Rows that are computed together.
 pub const GROUP: usize = 4;
 
-/// The keys that a row may see (SPEC 2): the first ones that sinks and globals keep, and the near
-/// ones behind them. Only where a dilation or a mask thins them out must `seen` be asked.
+/// The keys that a row may see (SPEC 2): the prefix from sinks and globals, and the near keys after
+/// it. `seen` matters only where a dilation or a mask hides some of them.
 #[derive(Clone, Debug)]
 pub struct Span {
-    /// Both ranges, rising; either can be empty.
+    /// Both ranges, increasing; either can be empty.
     pub ranges: [Range<usize>; 2],
-    /// Whether the row sees no key and every key has the same weight instead.
+    /// Whether the row is fully masked and every key has the same weight instead.
     pub mean: bool,
 }
 
-/// One row of a group; numbers outside of the ranges of its span mean nothing.
+/// One row of a group; numbers outside the ranges of its span are undefined.
 #[derive(Debug)]
 pub struct Row {
     /// Which keys.
     pub span: Span,
-    /// Weights or scores by key, 0 where a key is not seen.
+    /// Weights or scores by key, 0 where a key is masked.
     pub values: Vec<f32>,
-    /// Whether a key is seen, where the head is thinned.
+    /// Whether a key is visible, if the head is thinned.
     pub seen: Vec<bool>,
     scores: Vec<f32>,
 }
 
-/// One head of a Frame, ready for its rows.
+/// One head of a Frame, ready to compute rows.
 pub struct Head<'a> {
     frame: &'a Frame,
     number: usize,
     queries: Matrix<'a>,
     keys: Panels,
-    /// What all keys have in common: `keys` lack it, and weights do not need it (SPEC 7).
+    /// The common row of all keys: `keys` lack it, and weights do not need it (SPEC 7).
     common: Vec<f32>,
     width: usize,
     quantity: Quantity,
-    /// Whether a dilation or a mask thins out the spans.
+    /// Whether a dilation or a mask hides keys inside the spans.
     pub thinned: bool,
 }
 
 impl<'a> Head<'a> {
-    /// Head `head` of `frame` from its q `[L, d_h]` and its k without what they have in common, and
-    /// that row behind them, `[L + 1, d_h]`. The factors of the score rank replace both where there is
-    /// one.
+    /// Head `head` of `frame` from its q `[L, d_h]` and its k `[L + 1, d_h]`: the keys without
+    /// their common row, then that row. With a score rank its factors replace both.
     pub fn new(frame: &'a Frame, head: usize, q: &'a [f32], k: &[f32], quantity: Quantity) -> Self {
         let (layer, config) = (&frame.layer, &frame.config);
         let len = layer.seq_len;
@@ -100,7 +99,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// Multiply-adds of one row, exponentials counted in.
+    /// Multiply-adds of one row, including exponentials.
     pub fn cost(&self) -> u64 {
         let keys = keys_per_row(self.frame.layer.seq_len, &self.frame.config.visibility);
         (keys * (self.width + EXP_COST)) as u64 + 1
@@ -120,7 +119,7 @@ impl<'a> Head<'a> {
         })
     }
 
-    /// Makes rows `at ..` below `end`, at most four.
+    /// Computes rows `at ..` below `end`, at most four.
     pub fn make(&self, at: usize, end: usize, rows: &mut [Row; GROUP]) {
         for (n, row) in rows.iter_mut().enumerate() {
             row.span = self.span((at + n).min(end - 1), &mut row.seen);
@@ -139,7 +138,7 @@ impl<'a> Head<'a> {
         self.frame.config.reading
     }
 
-    /// Span of row `i`; where the head is thinned also which of its keys are seen.
+    /// Span of row `i`; if the head is thinned, also which of its keys are visible.
     fn span(&self, i: usize, seen: &mut [bool]) -> Span {
         let (layer, rule) = (&self.frame.layer, &self.frame.config.visibility);
         let len = layer.seq_len;
@@ -176,7 +175,7 @@ impl<'a> Head<'a> {
         let scale = self.frame.config.scale as f32;
         let panels = |of: &Range<usize>| of.start / LANES..of.end.div_ceil(LANES);
         let [kept, near] = [panels(&reach[0]), panels(&reach[1])];
-        // A panel on the border of both is made once.
+        // A panel on the border of both ranges is computed once.
         let near = near.start.max(kept.end)..near.end.max(kept.end);
         for p in kept.chain(near) {
             let panel = self.keys.panel(p, inner.clone());
@@ -187,7 +186,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// What all scores of row `i` share: scale · `q_i` · the common row.
+    /// The shared score of row `i`: scale · `q_i` · the common row.
     fn shared_score(&self, i: usize) -> f32 {
         let query = &self.queries.data[i * self.queries.stride..][..self.width];
         let dot: f64 = query
@@ -198,7 +197,7 @@ impl<'a> Head<'a> {
         (self.frame.config.scale * dot) as f32
     }
 
-    /// s of row `i` by key; `None` when there is none or the reading leaves it out.
+    /// s of row `i` by key; `None` when there is none or the reading ignores it.
     fn auxiliary(&self, i: usize) -> Option<&[f32]> {
         let len = self.frame.layer.seq_len;
         match self.frame.biases.s.as_ref()? {
@@ -208,7 +207,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// From the scores of row `i` to its values.
+    /// Turns the scores of row `i` into its values.
     fn weights(&self, i: usize, row: &mut Row) {
         let Row {
             span,
@@ -226,7 +225,7 @@ impl<'a> Head<'a> {
         for range in span.ranges.clone() {
             let values = &mut values[range.clone()];
             if score {
-                // The fill before left zeros.
+                // The earlier fill left zeros.
                 lanes::add(values, &scores[range.clone()], self.shared_score(i));
             } else if self.reading() != Reading::Product {
                 values.copy_from_slice(&scores[range.clone()]);
@@ -256,7 +255,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The largest of `s`, numbers of the keys `part`, among those that are seen.
+    /// The largest of `s` among the visible keys of `part`.
     fn largest(&self, s: &[f32], seen: &[bool], part: &Range<usize>) -> f32 {
         if !self.thinned {
             return lanes::largest(s);
@@ -267,8 +266,8 @@ impl<'a> Head<'a> {
             .fold(LOWEST, |most, (&s, _)| most.max(s))
     }
 
-    /// segsoftmax of the z in `values`, or of those plus `s`. Its largest visible number of a segment is
-    /// taken away before it is added: a large s that keys share leaves r its digits (SPEC 7).
+    /// segsoftmax of the z in `values`, or of `values` plus `s`. The largest visible s of a segment
+    /// is subtracted before s is added: a large s that keys share leaves r its digits (SPEC 7).
     fn normalise(&self, span: &Span, values: &mut [f32], s: Option<&[f32]>, seen: &[bool]) {
         let segment = self.frame.config.segment_len(self.frame.layer.seq_len);
         let [kept, near] = &span.ranges;
@@ -294,7 +293,7 @@ impl<'a> Head<'a> {
                 .iter()
                 .map(|part| lanes::largest(&values[part.clone()]))
                 .fold(LOWEST, f32::max);
-            // Where every key of the segment is masked, all exponentials are 0.
+            // In a segment whose keys are all masked, all exponentials are 0.
             let holds = top > LOWEST;
             let top = if holds { top } else { 0.0 };
             let sum: f32 = parts
@@ -316,7 +315,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// What all rows see between them, as two ranges.
+/// The union of the keys that the rows see, as two ranges.
 pub fn reach(rows: &[Row; GROUP]) -> [Range<usize>; 2] {
     let [kept, near] = [0, 1].map(|at| {
         let ranges = rows.iter().map(|row| &row.span.ranges[at]);
@@ -325,12 +324,12 @@ pub fn reach(rows: &[Row; GROUP]) -> [Range<usize>; 2] {
             (all.0.min(range.start), all.1.max(range.end))
         })
     });
-    // Kept keys are the first ones.
+    // The prefix is at the start.
     let end = near.1.max(kept.1);
     [0..kept.1, near.0.max(kept.1).min(end)..end]
 }
 
-/// Row j, number c of k + P_K or v + P_V, where every row of P lacks `common`.
+/// Row j, number c of k + P_K or v + P_V, with `common` subtracted from every row of P.
 pub fn biased<'a>(
     bias: Option<&'a PositionBias>,
     head: usize,

@@ -1,4 +1,4 @@
-//! Cells become texels: one each, or the largest by magnitude or the mean of several.
+//! Turns cells into texels: one cell each, or the largest by magnitude or the mean of several.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use attnscope_scene::Rect;
 
 use super::rows::Row;
 
-/// A picture before it has colours.
+/// A picture before colouring.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Texels {
     /// Texels down.
@@ -45,7 +45,7 @@ impl Texels {
         (&mut self.values[at.clone()], &mut self.shares[at])
     }
 
-    /// Copies row `from` to the rows behind it, up to `end`.
+    /// Copies row `from` to the rows after it, up to `end`.
     pub fn repeat(&mut self, from: usize, end: usize) {
         let at = from * self.cols..(from + 1) * self.cols;
         for y in from + 1..end.min(self.rows) {
@@ -83,7 +83,7 @@ fn edges(cells: usize, texels: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Which cells become which texels.
+/// The mapping from cells to texels.
 pub struct Cells {
     rows: Vec<usize>,
     cols: Vec<usize>,
@@ -91,12 +91,12 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Those of a large map.
+    /// The mapping of a large map.
     pub fn of_map(map: &MapView) -> Self {
         Self::new(map.rect, map.texel_rows, map.texel_cols, map.pool)
     }
 
-    /// `rect` over so many texels.
+    /// `rect` spread over the given number of texels.
     pub fn new(rect: Rect, texel_rows: u32, texel_cols: u32, pool: Pool) -> Self {
         let spread = |first: u32, cells: u32, texels: u32| {
             let mut all = edges(cells as usize, texels as usize);
@@ -122,7 +122,7 @@ impl Cells {
         self.cols[self.cols.len() - 1] - self.cols[0] == self.cols.len() - 1
     }
 
-    /// Adds one row of cells to texel row `y`; `thinned` when its `seen` must be asked.
+    /// Adds one row of cells to texel row `y`; `thinned` when `seen` decides about each key.
     pub fn add(&self, texels: &mut Texels, y: usize, row: &Row, thinned: bool) {
         let (values, counts) = texels.row(y);
         let (first, end) = (self.cols[0], self.cols[self.cols.len() - 1]);
@@ -152,7 +152,7 @@ impl Cells {
     pub fn close(&self, texels: &mut Texels, y: usize, rows: usize) {
         let mean = self.mean;
         if rows == 1 && self.is_crisp() {
-            return; // One cell is its own mean, and counted once.
+            return; // One cell is its own mean and counts once.
         }
         let widths = self.cols.windows(2).map(|edge| edge[1] - edge[0]);
         let (values, shares) = texels.row(y);
@@ -164,7 +164,7 @@ impl Cells {
         }
     }
 
-    /// Empties texel row `y`.
+    /// Clears texel row `y`.
     pub fn open(texels: &mut Texels, y: usize) {
         let (values, counts) = texels.row(y);
         values.fill(0.0);

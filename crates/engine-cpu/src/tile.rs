@@ -1,5 +1,5 @@
-//! Products of matrices by tiles of four rows and eight columns: scores, projections and A V' are
-//! all of this one shape.
+//! Matrix products by tiles of four rows and eight columns: scores, projections and A V' all have
+//! this shape.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use wide::f32x8;
 
 use crate::lanes::LANES;
 
-/// A matrix in panels of eight columns, each `[inner, 8]`: what [`tile`] reads lies side by side.
+/// A matrix in panels of eight columns, each `[inner, 8]`: [`tile`] reads contiguous memory.
 #[derive(Debug, Default)]
 pub struct Panels {
     data: Vec<f32>,
@@ -16,7 +16,7 @@ pub struct Panels {
 
 impl Panels {
     /// Packs `columns` columns of `inner` numbers; column o, number c is `at(o, c)`. The last panel
-    /// is filled up with zeros.
+    /// is padded with zeros.
     pub fn new(columns: usize, inner: usize, at: &dyn Fn(usize, usize) -> f32) -> Self {
         let mut data = vec![0.0; columns.div_ceil(LANES) * LANES * inner];
         for (p, panel) in data.chunks_exact_mut((LANES * inner).max(1)).enumerate() {
@@ -44,7 +44,7 @@ impl Panels {
 /// Four rows times one panel.
 pub type Tile = [f32x8; 4];
 
-/// Σ_c x_c · panel_c for four rows. Once in the page: it is called for every 8 · 4 results.
+/// Σ_c x_c · panel_c for four rows. Not inlined: one call computes 8 · 4 results.
 #[inline(never)]
 pub fn tile(x: [&[f32]; 4], panel: &[f32]) -> Tile {
     let zero = f32x8::splat(0.0);
@@ -61,7 +61,7 @@ pub fn tile(x: [&[f32]; 4], panel: &[f32]) -> Tile {
     [a, b, c, d]
 }
 
-/// The same, multiplied by `scale`, into eight numbers of four rows.
+/// The same, multiplied by `scale`, written to eight numbers of four rows.
 pub fn tile_into(x: [&[f32]; 4], panel: &[f32], scale: f32, to: [&mut [f32]; 4]) {
     let scale = f32x8::splat(scale);
     for (to, sum) in to.into_iter().zip(tile(x, panel)) {
@@ -69,7 +69,7 @@ pub fn tile_into(x: [&[f32]; 4], panel: &[f32], scale: f32, to: [&mut [f32]; 4])
     }
 }
 
-/// Four rows of two products added up.
+/// Adds four rows of two products.
 pub fn tile_sum(parts: [([&[f32]; 4], &[f32]); 2]) -> [[f32; LANES]; 4] {
     let [a, b] = parts.map(|(x, panel)| tile(x, panel));
     std::array::from_fn(|n| (a[n] + b[n]).to_array())
@@ -85,7 +85,7 @@ pub struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// Numbers `range` of rows `at ..= at + 3`; rows from `end` on are read at the last one.
+    /// Numbers `range` of rows `at ..= at + 3`; rows from `end` on repeat the last one.
     pub fn four(self, at: usize, end: usize, range: &Range<usize>) -> [&'a [f32]; 4] {
         std::array::from_fn(|n| {
             let row = (at + n).min(end - 1) * self.stride;
@@ -94,8 +94,8 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Rows `rows` of Y = X Wᵀ + b. W is given by its first used row; `inner` numbers of a row take
-/// part. Y has rows of `outs` numbers.
+/// Rows `rows` of Y = X Wᵀ + b. W is given by its first used row; `inner` numbers of a row are
+/// used. Y has rows of `outs` numbers.
 pub fn linear(
     x: Matrix<'_>,
     w: Matrix<'_>,

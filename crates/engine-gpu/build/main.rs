@@ -1,5 +1,5 @@
-//! The shaders are shortened for the page, where nobody reads them and the first picture waits for
-//! every byte.
+//! Shortens the shaders for the page, where nobody reads them and every byte delays the first
+//! picture.
 
 mod wgsl;
 

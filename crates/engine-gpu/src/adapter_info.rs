@@ -1,9 +1,9 @@
-//! What the platform says about its adapter, without trusting it.
+//! What the platform reports about its adapter; not trusted.
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen::{JsCast, JsValue};
 
-/// Names by which software rasterisers are known; browsers hide the device type.
+/// Names of software rasterisers; browsers hide the device type.
 pub fn is_software(info: &wgpu::AdapterInfo, words: &str) -> bool {
     let name = format!("{words} {} {} {}", info.name, info.driver, info.driver_info).to_lowercase();
     info.device_type == wgpu::DeviceType::Cpu
@@ -18,7 +18,7 @@ pub fn is_software(info: &wgpu::AdapterInfo, words: &str) -> bool {
         .any(|known| name.contains(known))
 }
 
-/// The first line of a browser's error, without the debugging form that wraps it and the stack.
+/// The first line of a browser's error, without its debug wrapper and the stack.
 pub fn first_line(error: &str) -> String {
     let words = error.split("JsValue(").last().unwrap_or(error);
     let line = words.lines().next().unwrap_or_default();
@@ -28,7 +28,7 @@ pub fn first_line(error: &str) -> String {
         .collect()
 }
 
-/// What the adapter is called on the page.
+/// The name of the adapter on the page.
 pub fn adapter_name(info: &wgpu::AdapterInfo, words: String) -> String {
     [words, info.name.clone()]
         .into_iter()
@@ -36,10 +36,10 @@ pub fn adapter_name(info: &wgpu::AdapterInfo, words: String) -> String {
         .unwrap_or_else(|| "unnamed adapter".into())
 }
 
-/// What the browser calls its adapter: vendor, architecture and description, where it tells them;
-/// `None` when what it gives for an adapter is none. wgpu 30 passes on the description alone, which
-/// most browsers leave empty, and trusts every object. `www/boot.js` has asked for an adapter of its
-/// own (each can be used for one device only).
+/// The browser's description of its adapter: vendor, architecture and description, where reported;
+/// `None` when the browser's object is not an adapter. wgpu 30 passes on only the description,
+/// which most browsers leave empty, and trusts every object. `www/boot.js` requests an adapter of
+/// its own (each serves one device only).
 #[cfg(target_arch = "wasm32")]
 pub async fn adapter_words() -> Option<String> {
     let asked = get(&js_sys::global(), "attnscopeAdapter");
@@ -64,21 +64,21 @@ pub async fn adapter_words() -> Option<String> {
     Some(words.join(" "))
 }
 
-/// A property; nothing where there is none.
+/// A property; `None` where it is missing.
 #[cfg(target_arch = "wasm32")]
 fn get(of: &JsValue, name: &str) -> JsValue {
     js_sys::Reflect::get(of, &name.into()).unwrap_or_default()
 }
 
-/// Whether an adapter can be asked for.
+/// Whether the page can request an adapter.
 #[cfg(target_arch = "wasm32")]
 pub fn has_webgpu() -> bool {
     let gpu = get(&get(&js_sys::global(), "navigator"), "gpu");
     get(&gpu, "requestAdapter").is_function()
 }
 
-/// Whether the browser looks for finished work at every submit and otherwise ten times a second, too
-/// seldom for a drag: Firefox does. Where it tells by itself, an empty submit is not free.
+/// Whether the browser checks for finished work only at a submit and ten times a second, too rarely
+/// for a drag: Firefox does. In browsers that report by themselves, an empty submit has a cost.
 pub fn tells_late() -> bool {
     #[cfg(target_arch = "wasm32")]
     return js_sys::Reflect::has(&js_sys::global(), &"mozInnerScreenX".into()).unwrap_or(false);
@@ -86,13 +86,13 @@ pub fn tells_late() -> bool {
     false
 }
 
-/// A native adapter tells its name itself.
+/// A native adapter reports its own name.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn adapter_words() -> impl Future<Output = Option<String>> {
     std::future::ready(Some(String::new()))
 }
 
-/// Vulkan is asked.
+/// Native code polls the device itself.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn has_webgpu() -> bool {
     true

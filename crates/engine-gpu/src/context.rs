@@ -1,5 +1,4 @@
-//! The device: how it is asked for, and what it can do.
-//! The one place that judges capabilities.
+//! The device: how it is requested, and what it can do. The only module that judges capabilities.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -10,23 +9,23 @@ use attnscope_engine::{Capabilities, EngineError};
 use super::adapter_info;
 use super::device_errors::DeviceErrors;
 
-/// Tokens of the longest shipped text: a device that cannot hold it is of less use than the CPU.
+/// Tokens of the longest shipped text: a device that cannot hold it is less useful than the CPU.
 const SHIPPED: u32 = 512;
 
-/// What the device was asked, and what it has answered.
+/// Work requested from the device, and its callbacks so far.
 #[derive(Debug, Default)]
 struct Progress {
-    /// Submits that it has not finished.
+    /// Submits that are not finished.
     in_flight: AtomicU32,
-    /// Questions of every kind without an answer.
+    /// Requests of every kind without a callback.
     open: AtomicU32,
-    /// Answers so far.
+    /// Callbacks so far.
     heard: AtomicU32,
     /// Newest announced frame that is finished.
     finished: AtomicU64,
 }
 
-/// A question to the device; dropping it is the answer.
+/// A pending request to the device; its callback drops this value.
 #[derive(Debug)]
 pub struct PendingWork(Arc<Progress>);
 
@@ -37,30 +36,30 @@ impl Drop for PendingWork {
     }
 }
 
-/// A device and what is known about it.
+/// A device and its properties.
 #[derive(Debug)]
 pub struct Context {
-    /// Makes surfaces.
+    /// Creates surfaces.
     #[cfg(target_arch = "wasm32")]
     pub instance: wgpu::Instance,
-    /// Knows the formats of surfaces.
+    /// Has the formats of surfaces.
     #[cfg(target_arch = "wasm32")]
     pub adapter: wgpu::Adapter,
     /// The device.
     pub device: wgpu::Device,
     /// Its queue.
     pub queue: wgpu::Queue,
-    /// Limits that layers are held to.
+    /// Limits that layers must respect.
     pub allowed: Allowed,
-    /// What it is.
+    /// Its capabilities.
     pub capabilities: Capabilities,
-    /// What went wrong.
+    /// Its errors.
     pub errors: Arc<DeviceErrors>,
     progress: Arc<Progress>,
 }
 
 impl Context {
-    /// Asks for an adapter and a device.
+    /// Requests an adapter and a device.
     ///
     /// # Errors
     /// [`EngineError::NoWebGpu`], [`EngineError::NoAdapter`] or [`EngineError::NoDevice`].
@@ -79,7 +78,7 @@ impl Context {
             })
             .await
             .map_err(|_| EngineError::NoAdapter)?;
-        // Before anything is asked of the adapter.
+        // Before any request to the adapter.
         let words = adapter_info::adapter_words()
             .await
             .ok_or(EngineError::NoAdapter)?;
@@ -149,8 +148,8 @@ impl Context {
         })
     }
 
-    /// Threads per workgroup: software adapters spread whole workgroups over few cores and have
-    /// narrow vectors, so small ones keep every core busy.
+    /// Threads per workgroup: software adapters distribute whole workgroups over few cores and have
+    /// narrow vectors, so small workgroups keep every core busy.
     pub fn workgroup(&self) -> u32 {
         if self.capabilities.software { 8 } else { 64 }
     }
@@ -164,13 +163,13 @@ impl Context {
         }
     }
 
-    /// Asks the device something: the answer drops what this gives.
+    /// Counts a request to the device as pending until its callback drops the result.
     pub fn pending_work(&self) -> PendingWork {
         self.progress.open.fetch_add(1, Ordering::Relaxed);
         PendingWork(Arc::clone(&self.progress))
     }
 
-    /// Answers so far; `None` while none is waited for.
+    /// Callbacks so far; `None` while none is pending.
     pub fn completed_count(&self) -> Option<u32> {
         let waits = self.progress.open.load(Ordering::Relaxed) > 0;
         waits.then(|| self.progress.heard.load(Ordering::Relaxed))
@@ -186,7 +185,7 @@ impl Context {
         });
     }
 
-    /// Notes `frame` as finished once everything submitted so far is.
+    /// Marks `frame` as finished once everything submitted so far is.
     pub fn announce(&self, frame: u64) {
         let question = self.pending_work();
         self.queue.on_submitted_work_done(move || {
@@ -194,11 +193,11 @@ impl Context {
         });
     }
 
-    /// The newest frame that was announced and is finished; makes the device look.
+    /// The newest announced frame that is finished; also polls the device.
     pub fn finished(&self) -> u64 {
         #[cfg(not(target_arch = "wasm32"))]
         let _ = self.device.poll(wgpu::PollType::Poll);
-        // Nothing is submitted: the browser looks at what is done.
+        // An empty submit makes the browser check for finished work.
         #[cfg(target_arch = "wasm32")]
         if self.capabilities.needs_polling && self.progress.in_flight.load(Ordering::Relaxed) > 0 {
             self.queue.submit([]);
@@ -216,12 +215,12 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // Dropping a device frees nothing in a browser.
+        // In a browser, dropping a device frees nothing.
         self.device.destroy();
     }
 }
 
-/// The limits that every WebGPU device has, or the adapter's own where it has less.
+/// The limits that every WebGPU device has, or the adapter's own where they are lower.
 fn modest_limits(adapter: &wgpu::Limits) -> wgpu::Limits {
     wgpu::Limits::default().or_worse_values_from(adapter)
 }

@@ -1,11 +1,11 @@
-//! What goes wrong on the device, as [`EngineError`]s.
+//! Errors on the device, as [`EngineError`]s.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::adapter_info;
 use attnscope_engine::EngineError;
 
-/// What went wrong on the device, as its callbacks tell.
+/// Errors that the callbacks of the device reported.
 #[derive(Debug, Default)]
 pub struct DeviceErrors {
     lost: Mutex<Option<EngineError>>,
@@ -14,7 +14,7 @@ pub struct DeviceErrors {
 }
 
 impl DeviceErrors {
-    /// Why the device was lost, once it is.
+    /// Why the device was lost, if it was.
     pub fn lost(&self) -> Option<EngineError> {
         self.lost
             .lock()
@@ -22,7 +22,8 @@ impl DeviceErrors {
             .clone()
     }
 
-    /// The first error that the device reported since the last call of [`DeviceErrors::take_fault`].
+    /// The first error that the device reported since the last call of
+    /// [`DeviceErrors::take_fault`].
     pub fn fault(&self) -> Option<EngineError> {
         self.fault
             .lock()
@@ -30,7 +31,7 @@ impl DeviceErrors {
             .clone()
     }
 
-    /// The same, and forgets it.
+    /// Returns that error and clears it.
     pub fn take_fault(&self) -> Option<EngineError> {
         self.fault
             .lock()
@@ -38,13 +39,13 @@ impl DeviceErrors {
             .take()
     }
 
-    /// Notes that the device is lost; the first reason stays.
+    /// Records that the device is lost; the first reason stays.
     pub fn lose(&self, why: String) {
         Self::note(&self.lost, EngineError::DeviceLost(why));
         self.tell();
     }
 
-    /// Notes an error that the device does not report itself.
+    /// Records an error that the device does not report itself.
     pub(super) fn fail(&self, what: EngineError) {
         Self::note(&self.fault, what);
         self.tell();
@@ -69,14 +70,14 @@ impl DeviceErrors {
         *self.on_loss.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
     }
 
-    /// Notes what the device reported. An error of the page is told apart from a device that has no
-    /// memory left or fails inside.
+    /// Records what the device reported. Distinguishes an error of the page from a device that is
+    /// out of memory or fails inside.
     pub(super) fn report(&self, error: &wgpu::Error) {
         let what = match error {
             wgpu::Error::Validation { .. } => {
                 let text = error.to_string();
-                // "Buffer with '…' label is invalid": after an error of its own, which came before, or
-                // when its device is gone, of which Firefox tells later.
+                // "Buffer with '…' label is invalid": follows an earlier error of the buffer
+                // itself, or a lost device, which Firefox reports later.
                 if text.contains("label is invalid") && self.fault().is_none() {
                     EngineError::DeviceLost(adapter_info::first_line(&text))
                 } else {

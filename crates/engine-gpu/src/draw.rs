@@ -1,4 +1,4 @@
-//! The pictures: where they go, and the texels of each as tiles on its target.
+//! The pictures: their targets, and drawing the texels of each as tiles.
 
 use attnscope_engine::needs::Name;
 use attnscope_engine::sizes::aligned;
@@ -11,11 +11,11 @@ use super::heatmap::{Look, Tile};
 use super::launch::{Submission, Timed};
 use super::surface::Target;
 
-/// Viewport, texels, first texel, texels' place in the store, number of the range.
+/// Viewport, texels, first texel, range of the store that has the texels, number of the range.
 type TilePlace = (Viewport, (u32, u32), u32, (Name, u64, u64), u64);
 
 impl GpuEngine {
-    /// Draws `slot` to a canvas of the page from the next [`GpuEngine::resize`] on.
+    /// Draws `slot` to a canvas of the page, starting with the next [`GpuEngine::resize`].
     ///
     /// # Errors
     /// [`EngineError::NoCanvas`] when the canvas gives no WebGPU context.
@@ -45,7 +45,7 @@ impl GpuEngine {
         Ok(())
     }
 
-    /// Draws `slot` no more.
+    /// Stops drawing `slot`.
     pub fn detach(&mut self, slot: Slot) {
         self.targets[slot as usize] = None;
     }
@@ -63,7 +63,7 @@ impl GpuEngine {
         self.schedule();
     }
 
-    // Each returns whether its picture needs no further try.
+    // Each returns whether its picture is done and needs no further try.
 
     pub(super) fn draw_map(
         &mut self,
@@ -130,7 +130,7 @@ impl GpuEngine {
         self.draw_tiles(submission, Slot::Output, output.colors, &tiles, timed)
     }
 
-    /// Format and size of the target of `slot`, when it can be drawn to.
+    /// Format and size of the target of `slot`, if it can be drawn to.
     fn target(&self, slot: Slot) -> Option<(wgpu::TextureFormat, (u32, u32))> {
         self.targets[slot as usize]
             .as_ref()
@@ -138,8 +138,8 @@ impl GpuEngine {
             .filter(|(_, (w, h))| *w > 0 && *h > 0)
     }
 
-    /// Draws the picture of `slot`, or has nothing to draw. Returns whether that is so: a surface
-    /// that gives no texture now (lost, outdated, late) may give one for the next frame.
+    /// Draws the picture of `slot`. Returns true when it is drawn or there is nothing to draw: a
+    /// surface without a texture now (lost, outdated, late) may have one for the next frame.
     fn draw_tiles(
         &mut self,
         submission: &mut Submission,

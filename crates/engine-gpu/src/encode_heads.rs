@@ -26,7 +26,7 @@ impl GpuEngine {
         }
     }
 
-    /// The buffer, or the dummy when it is not there.
+    /// The buffer, or the dummy when it does not exist.
     pub(super) fn whole(&self, name: Name) -> Arg<'_> {
         Arg::Span(self.span(name, 0, 0))
     }
@@ -67,14 +67,14 @@ impl GpuEngine {
             .dispatch(&self.context, &self.kernels, submission, what, groups);
     }
 
-    /// Makes the pipeline unless it is there.
+    /// Creates the pipeline unless it exists.
     pub(super) fn need(&mut self, kernel: Kernel, variant: Variant) {
         let workgroup = self.context.workgroup();
         self.kernels
             .prepare(&self.context.device, workgroup, kernel, variant);
     }
 
-    /// Uploads s, mask and score factors where they are used and not there.
+    /// Uploads s, mask and score factors where they are used and missing.
     pub(super) fn supply(&mut self, shown: &Shown) {
         let frame = &shown.frame;
         if let (true, Some(s)) = (frame.config.reading.uses_score_bias(), &frame.biases.s)
@@ -143,8 +143,8 @@ impl GpuEngine {
         self.of_head(Name::Stats, slot, stats.head_bytes)
     }
 
-    /// Row statistics of one head, and its scores in the texels of the large map where they are
-    /// cached.
+    /// Row statistics of one head; where scores are cached, also its scores, in the texels of the
+    /// large map.
     pub(super) fn stats(
         &mut self,
         shown: &Shown,
@@ -184,7 +184,7 @@ impl GpuEngine {
         true
     }
 
-    /// q, k or v of one head: projected from X, or copied from what was given.
+    /// q, k or v of one head: projected from X, or copied if given.
     pub(super) fn project(
         &mut self,
         shown: &Shown,
@@ -253,8 +253,7 @@ impl GpuEngine {
                     w_col0: head * sizes.head_dim as u32,
                     outs: sizes.head_dim as u32,
                     y_stride: sizes.head_stride as u32 * 4,
-                    // What the bias adds to keys is the same for all of them: it is in the row
-                    // behind the last key.
+                    // The bias adds the same to all keys: it is in the row after the last key.
                     has_bias: u32::from(part != Part::K),
                     first: 0,
                     start: NOTHING,
@@ -267,7 +266,7 @@ impl GpuEngine {
         true
     }
 
-    /// Y = X Wᵀ + b with X, W and b from the store; the pipeline is prepared.
+    /// Y = X Wᵀ + b with X, W and b from the store; the pipeline must exist.
     pub(super) fn linear(
         &self,
         submission: &mut Submission,
@@ -332,15 +331,15 @@ impl GpuEngine {
         true
     }
 
-    /// Room for the texels of the large map.
+    /// Allocates the texels of the large map.
     pub(super) fn map_texels(&mut self, map: &MapView) {
         let texels = u64::from(map.texel_rows) * u64::from(map.texel_cols);
         self.store
             .ensure(&self.context.device, Name::MapTexels, texels * 8);
     }
 
-    /// Texel rows of the large map; where scores are cached, from those that the statistics have left
-    /// there.
+    /// Texel rows of the large map; where scores are cached, from the scores that the statistics
+    /// wrote there.
     pub(super) fn map(
         &mut self,
         shown: &Shown,
@@ -506,7 +505,7 @@ struct Place {
     texels: (Name, u64, u64),
 }
 
-/// What a pass projects.
+/// The part that a pass projects.
 pub(super) fn part_of(pass: Pass) -> Option<Part> {
     match pass {
         Pass::Query => Some(Part::Q),

@@ -1,4 +1,4 @@
-//! The passes behind the heads as launches: O, Y, its low-rank twin, energies, and their texels.
+//! The passes after the heads as launches: O, Y, the low-rank Y, energies, and their texels.
 
 use attnscope_attention::layer::{Linear, Output};
 use attnscope_engine::needs::Name;
@@ -14,7 +14,7 @@ use super::params::variant;
 use super::passes::{Kernel, Variant};
 
 impl GpuEngine {
-    /// Rows of O of one head.
+    /// A range of rows of O of one head.
     pub(super) fn attend(
         &mut self,
         shown: &Shown,
@@ -57,7 +57,7 @@ impl GpuEngine {
         true
     }
 
-    /// Y from O, as the layer has it.
+    /// Y from O, with the layer's own output projection.
     pub(super) fn full(
         &mut self,
         shown: &Shown,
@@ -144,7 +144,7 @@ impl GpuEngine {
         true
     }
 
-    /// Rows of the low-rank Y or of one of its partial sums.
+    /// A range of rows of the low-rank Y or of one of its partial sums.
     pub(super) fn low_rank(
         &mut self,
         shown: &Shown,
@@ -161,7 +161,7 @@ impl GpuEngine {
         true
     }
 
-    /// Y, its low-rank twin, or a partial sum of that.
+    /// Y, the low-rank Y, or a partial sum of it.
     fn sum_components(
         &mut self,
         shown: &Shown,
@@ -261,7 +261,7 @@ impl GpuEngine {
         true
     }
 
-    /// Texels of Y (below) or of its low-rank twin (above).
+    /// Texels of Y (below) or of the low-rank Y (above).
     pub(super) fn matrix_texels(
         &mut self,
         shown: &Shown,
@@ -275,7 +275,7 @@ impl GpuEngine {
         self.need(Kernel::Matrix, Variant::default());
         let full = job.pass == Pass::FullTexels;
         if full {
-            // The full output alone sets the range: it does not move with the rank.
+            // Only the full output sets the range, so the range does not move with the rank.
             self.clear_range(submission, 1);
         }
         let from = if full || shown.frame.config.out_rank.is_none() {
@@ -344,12 +344,12 @@ fn output_linear(
     }
 }
 
-/// Components `first..end` (`first` a multiple of four) added to what is at `start`.
+/// Components `first..end` (`first` a multiple of four), added to the sum at `start`.
 #[derive(Clone, Copy)]
 pub(super) struct Sum {
     pub(super) first: u32,
     pub(super) end: u32,
-    /// Where the sum of the components before starts, or [`NOTHING`].
+    /// Where the sum of the previous components starts, or [`NOTHING`].
     pub(super) start: u32,
     /// Where the result starts.
     pub(super) to: u32,
@@ -357,7 +357,7 @@ pub(super) struct Sum {
     pub(super) finished: bool,
 }
 
-/// Where partial sum `part` starts, behind the low-rank Y itself; [`NOTHING`] before the first.
+/// Where partial sum `part` starts, after the low-rank Y itself; [`NOTHING`] before the first.
 pub(super) fn partial_start(shown: &Shown, part: Option<u32>) -> u32 {
     let whole = (model_bytes(&shown.sizes) / 4) as u32;
     part.map_or(NOTHING, |part| (1 + part) * whole)
@@ -375,7 +375,7 @@ pub(super) fn partial(shown: &Shown, part: u32) -> Sum {
     }
 }
 
-/// Y of the low rank, from the last partial sum below it.
+/// The low-rank Y, continued from the last partial sum below its rank.
 pub(super) fn low_rank_sum(shown: &Shown) -> Sum {
     let sums = partial_sums(&shown.sizes, shown.frame.components());
     let end = shown.frame.output_rank();

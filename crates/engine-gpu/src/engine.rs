@@ -1,4 +1,4 @@
-//! [`GpuEngine`]: the last Frame, what is there of it, and what is left to do.
+//! [`GpuEngine`]: the last Frame, its valid results, and the work that is left.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ use super::store::Store;
 use super::surface::{Canvas, Target};
 use super::upload::{Source, source};
 
-/// Submits that one `draw` makes before it leaves the rest to `idle`.
+/// Submits of one `draw`; `idle` does the rest.
 const SUBMITS_PER_DRAW: usize = 8;
 
 /// Steps of one submit: each takes at most three uniform structs, a strip one per head.
 const STEPS_PER_SUBMIT: usize = 64;
 
-/// So often in a row a picture may find no texture; there is one try an animation frame.
+/// How many times in a row a picture may find no texture; there is one try per animation frame.
 const MISSES: u32 = 120;
 
 /// The last Frame and the state of its results.
@@ -50,27 +50,27 @@ pub struct GpuEngine {
     pub(super) launcher: Launcher,
     pub(super) targets: [Option<Target>; 3],
     pub(super) shown: Option<Shown>,
-    /// The unit tensors of P_K and P_V on the device. They are held, so that no other tensor can get
-    /// their address.
+    /// The unit tensors of P_K and P_V on the device. The engine keeps them alive so that no other
+    /// tensor can get their address.
     units: [Option<Arc<[f32]>>; 2],
     pub(super) canvases: Vec<Canvas>,
-    /// What stands in for an absent s, mask or bias.
+    /// Bound in place of a missing s, mask or bias.
     pub(super) dummy: wgpu::Buffer,
-    /// What stands in for a buffer that is not written.
+    /// Bound in place of a buffer that is not written.
     pub(super) unwritten: wgpu::Buffer,
     pub(super) frame: u64,
     pub(super) timed_frame: bool,
     pub(super) steps: Steps,
     pub(super) begin: bool,
-    /// Whether a picture found no texture to be drawn to, and how often in a row that was so.
+    /// Whether a picture found no texture to draw to, and how many times in a row.
     pub(super) missed: bool,
     pub(super) misses: u32,
-    // Last: the device goes after everything made from it.
+    // Last, so that the device is dropped after everything made from it.
     pub(super) context: Context,
 }
 
 impl GpuEngine {
-    /// Asks for a device and prepares what every picture needs. No pipeline is made yet.
+    /// Requests a device and prepares what every picture needs. Creates no pipeline yet.
     ///
     /// # Errors
     /// [`EngineError::NoWebGpu`], [`EngineError::NoAdapter`] or [`EngineError::NoDevice`].
@@ -106,19 +106,19 @@ impl GpuEngine {
         })
     }
 
-    /// What the device complained about since the last call, if anything: always an error of ours.
+    /// What the device reported since the last call, if anything: always a bug of ours.
     pub fn take_fault(&self) -> Option<EngineError> {
         self.context.errors.take_fault()
     }
 
-    /// What the last Frame was said to need.
+    /// The memory needs that were predicted for the last Frame.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn foretold(&self) -> Vec<needs::Need> {
         let shown = self.shown.as_ref();
         shown.map_or_else(Vec::new, |s| needs::needs(&s.frame, &s.sizes, &s.stats))
     }
 
-    /// The buffers that are there: name, bytes, bytes of the largest range that was bound.
+    /// The existing buffers: name, bytes, bytes of the largest range that was bound.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn used(&self) -> Vec<(Name, u64, u64)> {
         self.store.used()
@@ -129,10 +129,10 @@ impl GpuEngine {
         self.context.errors.on_loss(tell);
     }
 
-    /// Makes the pipelines of the first picture, which has colours of this `scale`, before its numbers
-    /// are there.
+    /// Creates the pipelines of the first picture, whose colours have this `scale`, before its
+    /// numbers arrive.
     pub fn warm_up(&mut self, scale: ColorScale) {
-        // The map is whole then.
+        // The first picture shows the whole map.
         let whole = Variant {
             scores_cached: true,
             ..Variant::default()
@@ -150,14 +150,13 @@ impl GpuEngine {
         }
     }
 
-    /// Does everything that is left of the last Frame.
+    /// Does all remaining work of the last Frame.
     pub fn finish(&mut self) {
-        // A surface gives no texture sooner for being asked again at once.
+        // Asking a surface again at once does not give a texture any sooner.
         while self.idle() && !self.missed {}
     }
 
-    /// Draws the large map once more: a browser lets its picture be copied only until it has shown
-    /// it.
+    /// Draws the large map again: a browser allows copying its picture only until it is shown.
     pub fn redraw_map(&mut self) {
         if let Some(shown) = &mut self.shown {
             shown.cache.invalidate_pass(Pass::DrawMap);
@@ -175,7 +174,7 @@ impl GpuEngine {
         }
     }
 
-    /// Takes `frame` over: forgets what is stale of the last one.
+    /// Takes over `frame` and invalidates the stale results of the last one.
     fn accept(&mut self, frame: Frame) -> Result<(), EngineError> {
         let sizes = PaddedSizes::new(&frame.layer, self.context.allowed)?;
         let stats = StatSizes::new(sizes.seq_len, sizes.heads, &frame.config);
@@ -212,9 +211,9 @@ impl GpuEngine {
         Ok(())
     }
 
-    /// Forgets the units on the device that `biases` replace. An amplitude alone moves without an
-    /// upload. At amplitude 0 the unit is not looked at, so the last Frame does not tell which one
-    /// the device has.
+    /// Forgets the units on the device that `biases` replace. A change of only the amplitude needs
+    /// no upload. At amplitude 0 the unit is ignored, so the last Frame does not say which unit the
+    /// device has.
     fn forget_units(&mut self, biases: &Biases) {
         let used = [(&biases.p_k, Name::PK), (&biases.p_v, Name::PV)];
         for ((bias, name), there) in used.into_iter().zip(&mut self.units) {
@@ -245,7 +244,7 @@ impl GpuEngine {
 }
 
 impl GpuEngine {
-    /// One submit of the front (or else of the back). Returns whether there was one.
+    /// Runs one submit of the front (or else of the back). Returns whether there was one.
     pub(super) fn run_submission(&mut self, front: bool) -> bool {
         let budget = self.context.budget();
         let queue = if front {
@@ -267,7 +266,7 @@ impl GpuEngine {
             return false;
         }
         let ends = front && queue.is_empty();
-        // A strip that is drawn again in the same submit need not be drawn before.
+        // A strip that is drawn again in the same submit need not be drawn earlier.
         let last_strip = steps.iter().rposition(|s| s.job.pass == Pass::DrawStrip);
         let last_pass = steps.iter().rposition(|s| self.makes_pass(s.job));
         let mut submission = Launcher::submission(&self.context);
@@ -305,8 +304,8 @@ impl GpuEngine {
         true
     }
 
-    /// A picture is to be drawn again. A canvas that gives no texture for seconds never will, and the
-    /// CPU can draw to another one.
+    /// A picture must be drawn again. A canvas without a texture for seconds will never give one,
+    /// and the CPU can draw to another canvas.
     fn miss(&mut self) {
         self.missed = true;
         self.misses += 1;
@@ -323,7 +322,7 @@ impl GpuEngine {
         }
     }
 
-    /// Whether `job` is a pass on the device and not an upload or a drawing without target.
+    /// Whether `job` is a pass on the device, not an upload and not a drawing without target.
     fn makes_pass(&self, job: Job) -> bool {
         let drawable = |slot: Slot| {
             self.targets[slot as usize]
@@ -344,10 +343,10 @@ impl GpuEngine {
 
     /// Encodes `job`; returns whether it is done.
     fn encode(&mut self, submission: &mut Submission, job: Job, timed: Timed) -> bool {
-        // Out of its place, so that the engine can be changed while it is read.
         let Some(encode) = encoder(job.pass) else {
             return true;
         };
+        // Take `shown` out, so that the job can read it while it changes the engine.
         let Some(shown) = self.shown.take() else {
             return true;
         };
@@ -367,27 +366,27 @@ impl GpuEngine {
 /// Wrong kernels on purpose: negative controls show that a check can fail.
 #[cfg(feature = "mutants")]
 impl GpuEngine {
-    /// Puts other WGSL in the place of a kernel, for negative controls.
+    /// Replaces a kernel by other WGSL, for negative controls.
     pub fn replace_kernel(&mut self, kernel: Kernel, wgsl: &str) {
         self.kernels.replace(kernel, wgsl);
-        // What there is was made by the right kernel.
+        // The existing results came from the right kernel.
         self.forget();
     }
 
-    /// Puts other WGSL in the place of the heatmap, for negative controls.
+    /// Replaces the heatmap by other WGSL, for negative controls.
     pub fn replace_heatmap(&mut self, wgsl: &str) {
         self.heatmap.replace(Some(wgsl));
         self.forget();
     }
 
-    /// All right kernels and the right heatmap again.
+    /// Restores all right kernels and the right heatmap.
     pub fn restore_kernels(&mut self) {
         self.kernels.restore();
         self.heatmap.replace(None);
         self.forget();
     }
 
-    /// Nothing is there of the last Frame.
+    /// Invalidates every result of the last Frame.
     fn forget(&mut self) {
         self.shown = None;
         self.steps = Steps::default();
@@ -420,10 +419,10 @@ impl Engine for GpuEngine {
     fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError> {
         self.healthy()?;
         if frame.config.score_rank.is_some() && frame.score_factors.is_none() {
-            return Ok(self.frame); // The last picture stays until the factors are there.
+            return Ok(self.frame); // The last picture stays until the factors arrive.
         }
         self.accept(validated(frame))?;
-        // What was missed is among what is left now.
+        // The remaining work now includes the missed picture.
         self.missed = false;
         self.frame += 1;
         self.begin = true;

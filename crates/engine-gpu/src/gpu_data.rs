@@ -1,5 +1,5 @@
-//! Rust twins of the structs and numbers of the shaders. `tests/gpu_reflection.rs` holds every
-//! offset, size and value here to the WGSL.
+//! Rust twins of the structs and numbers of the shaders. `tests/gpu_reflection.rs` compares every
+//! offset, size and value here with the WGSL.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -33,7 +33,7 @@ pub const NOTHING: u32 = u32::MAX;
 pub struct HeadParams {
     /// L.
     pub seq_len: u32,
-    /// Numbers of a query row that take part in the score: d_h, or the score rank.
+    /// Numbers of a query row in the score: d_h, or the score rank.
     pub width: u32,
     /// vec4s from one row of queries or keys to the next.
     pub stride: u32,
@@ -47,9 +47,9 @@ pub struct HeadParams {
     pub right: i32,
     /// ≥ 1.
     pub dilation: i32,
-    /// The first so many keys are visible to every row.
+    /// The first `prefix_keys` keys are visible to every row.
     pub prefix_keys: i32,
-    /// The first so many rows see every key.
+    /// The first `globals` rows see every key.
     pub globals: i32,
     /// Keys per segment, 1 ..= L.
     pub segment: u32,
@@ -59,9 +59,9 @@ pub struct HeadParams {
     pub stat_stride: u32,
     /// First row of this launch.
     pub row0: u32,
-    /// Row behind the last of this launch.
+    /// End of the rows of this launch (exclusive).
     pub row_end: u32,
-    /// Keys that are no padding.
+    /// Number of keys without the padding.
     pub key_end: u32,
 }
 
@@ -83,11 +83,11 @@ pub struct MapParams {
     pub texel_cols: u32,
     /// First texel row of this launch.
     pub first: u32,
-    /// Texel row behind the last of this launch.
+    /// End of the texel rows of this launch (exclusive).
     pub end: u32,
     /// [`attnscope_engine::Pool`].
     pub pool: u32,
-    /// Fills up to 16 bytes.
+    /// Pads to 16 bytes.
     pub pad: [u32; 3],
 }
 
@@ -111,9 +111,9 @@ pub struct OutputParams {
 pub struct LinearParams {
     /// First row of this launch.
     pub row0: u32,
-    /// Row behind the last of this launch.
+    /// End of the rows of this launch (exclusive).
     pub row_end: u32,
-    /// Numbers of a row of X that take part.
+    /// Numbers of a row of X that are used.
     pub inner: u32,
     /// vec4s from one row of X to the next.
     pub x_stride: u32,
@@ -127,9 +127,9 @@ pub struct LinearParams {
     pub y_stride: u32,
     /// 1 when b is added.
     pub has_bias: u32,
-    /// First vec4 of a row of X that takes part.
+    /// First vec4 of a row of X that is used.
     pub first: u32,
-    /// Where in Y the sum that is continued starts, or [`NOTHING`].
+    /// Where in Y the continued sum starts, or [`NOTHING`].
     pub start: u32,
     /// Where in Y the result starts.
     pub to: u32,
@@ -159,7 +159,7 @@ pub struct MatrixParams {
     pub offset: u32,
     /// 1 when these values widen the range.
     pub widens: u32,
-    /// Fills up to 16 bytes.
+    /// Pads to 16 bytes.
     pub pad: u32,
 }
 
@@ -193,10 +193,10 @@ pub struct HeatmapParams {
     pub offset: u32,
     /// First entry of the colour table.
     pub table: u32,
-    /// Values of the first and the last colour, where `range_given` is 1.
+    /// Values of the first and the last colour, if `range_given` is 1.
     pub range: [f32; 2],
-    /// 1 when `range` holds, 0 when the range comes from the picture.
+    /// 1 when `range` is set, 0 when the range comes from the picture.
     pub range_given: u32,
-    /// 1: the middle colour is 0, and an automatic range symmetric about it; 0: it begins at 0.
+    /// 1: the middle colour is 0, and an automatic range is symmetric about it; 0: it starts at 0.
     pub symmetric: u32,
 }

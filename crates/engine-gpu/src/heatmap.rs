@@ -15,7 +15,7 @@ use super::store::Span;
 
 /// One heatmap of a picture.
 pub struct Tile<'a> {
-    /// Where.
+    /// Where it is drawn.
     pub viewport: Viewport,
     /// Texels down and across.
     pub texels: (u32, u32),
@@ -34,7 +34,7 @@ impl Tile<'_> {
     }
 }
 
-/// What a pipeline is made for.
+/// What a pipeline depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Look {
     /// Format of the target.
@@ -79,7 +79,7 @@ impl Heatmap {
         }
     }
 
-    /// Makes the pipeline for `look`, unless it is there.
+    /// Creates the pipeline for `look` unless it exists.
     pub fn prepare(&mut self, context: &Context, look: Look) {
         if self.pipelines.contains_key(&look) {
             return;
@@ -128,8 +128,7 @@ impl Heatmap {
         self.pipelines.insert(look, pipeline);
     }
 
-    /// Puts other WGSL in the place of the right one, or (`None`) the right one back: for negative
-    /// controls.
+    /// Replaces the right WGSL, or (`None`) restores it: for negative controls.
     #[cfg(feature = "mutants")]
     pub fn replace(&mut self, wgsl: Option<&str>) {
         self.pipelines.clear();

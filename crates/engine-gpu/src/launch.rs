@@ -18,13 +18,13 @@ const SLOTS: usize = 512;
 /// Which ends of a pass are timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timed {
-    /// The frame begins with this pass.
+    /// The frame starts with this pass.
     pub begin: bool,
     /// The frame ends with this pass.
     pub end: bool,
 }
 
-/// Something to bind.
+/// A resource to bind.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg<'a> {
     /// A uniform struct of [`Submission::params`]: its place and its size.
@@ -84,7 +84,7 @@ impl Launcher {
         }
     }
 
-    /// Hands a submit to the device.
+    /// Submits to the device.
     pub fn finish(&self, context: &Context, submission: Submission) {
         if !submission.staged.is_empty() {
             context
@@ -181,7 +181,7 @@ impl Launcher {
         })
     }
 
-    /// The same for a render pass.
+    /// The timestamps of a render pass.
     pub fn render_timestamps(&self, timed: Timed) -> Option<wgpu::RenderPassTimestampWrites<'_>> {
         let query_set = self.queries.as_ref().filter(|_| timed.begin || timed.end)?;
         Some(wgpu::RenderPassTimestampWrites {
@@ -191,7 +191,7 @@ impl Launcher {
         })
     }
 
-    /// Turns the timestamps into numbers, once both are written.
+    /// Resolves the timestamps to numbers, once both are written.
     pub fn resolve_timestamps(&self, submission: &mut Submission) {
         if let Some(queries) = &self.queries {
             submission
@@ -208,7 +208,7 @@ impl Drop for Launcher {
     }
 }
 
-/// One submit in the making.
+/// One submit under construction.
 #[derive(Debug)]
 pub struct Submission {
     /// The commands so far.

@@ -1,8 +1,8 @@
 //! The WGSL engine: from a [`Frame`](attnscope_engine::Frame) to pictures on a GPU.
 //!
-//! [`engine`] keeps the last Frame and what is valid of it, [`passes`] says how each pass is computed,
-//! [`heatmap`] draws. No buffer is `[L, L]` but inputs that are (mask, dense s), and nothing is read
-//! back on the way to the screen.
+//! [`engine`] keeps the last Frame and its valid results, [`passes`] says how each pass is
+//! computed, [`heatmap`] draws. No buffer is `[L, L]` except inputs of that shape (mask, dense s),
+//! and nothing is read back on the way to the screen.
 
 mod adapter_info;
 mod context;

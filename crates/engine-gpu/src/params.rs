@@ -1,4 +1,4 @@
-//! From the choices of a Frame to the numbers and constants of its kernels.
+//! Converts the choices of a Frame to the parameters and constants of its kernels.
 
 use attnscope_attention::layer::ScoreBias;
 use attnscope_engine::Frame;
@@ -10,7 +10,7 @@ use super::engine::Shown;
 use super::gpu_data::{self as data, HeadParams};
 use super::passes::Variant;
 
-/// Which pipeline the choices of the Frame need.
+/// The pipeline variant that the choices of the Frame need.
 pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
     let (config, stats) = (&shown.frame.config, &shown.stats);
     let (width, _) = score_width(&shown.frame, &shown.sizes);
@@ -30,7 +30,7 @@ pub(super) fn variant(shown: &Shown, quantity: Quantity) -> Variant {
         masked: shown.frame.layer.mask.is_some(),
         fully_masked: config.empty as u32,
         dilated: config.visibility.dilation > 1,
-        // Rows are padded with zeros; only a rank ends inside a vec4 of real numbers.
+        // Rows are padded with zeros; only a rank cuts a vec4 whose other numbers are not zero.
         ragged_width: config.score_rank.is_some() && !width.is_multiple_of(4),
         scores_cached: false,
         quantity: quantity as u32,
@@ -75,7 +75,7 @@ pub(super) fn head_params(shown: &Shown, rows: RowRange) -> HeadParams {
     }
 }
 
-/// Numbers of a query row that take part, and vec4s from row to row.
+/// Numbers of a query row in the score, and vec4s from row to row.
 fn score_width(frame: &Frame, sizes: &PaddedSizes) -> (u32, u32) {
     match (frame.config.score_rank, &frame.score_factors) {
         (Some(rank), Some(factors)) => {

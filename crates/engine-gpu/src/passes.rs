@@ -1,5 +1,5 @@
-//! How the device computes each pass of the table in `attnscope-engine`: the function that encodes it,
-//! and the kernels that it launches, one row each: shader, bindings, constants.
+//! How the device computes each pass of the table in `attnscope-engine`: the function that encodes
+//! it, and the kernels that it launches, one row each: shader, bindings, constants.
 
 use attnscope_engine::passes::Pass;
 use attnscope_engine::steps::Job;
@@ -9,11 +9,11 @@ use super::gpu_data as data;
 use super::launch::{Submission, Timed};
 use super::shaders::{Shader, shader};
 
-/// Encodes a job into a submission; what it needs is uploaded before. Returns whether it is done: a
-/// drawing whose surface gives no texture now is not.
+/// Encodes a job into a submission, after uploading its inputs. Returns whether it is done: a
+/// drawing is not while its surface gives no texture.
 pub(super) type Encode = fn(&mut GpuEngine, &Shown, &mut Submission, Job, Timed) -> bool;
 
-/// How the device computes `pass`; `None` for tensors, which are uploaded by the pass that reads them.
+/// How the device computes `pass`; `None` for tensors, which the passes that read them upload.
 pub(super) fn encoder(pass: Pass) -> Option<Encode> {
     Some(match pass {
         Pass::Layer | Pass::ScoreFactors | Pass::ScoreBias => return None,
@@ -60,10 +60,10 @@ pub enum Kernel {
     Energy,
 }
 
-/// What is bound in one place.
+/// What one binding has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bind {
-    /// A uniform struct of so many bytes, with a dynamic offset.
+    /// A uniform struct of this many bytes, with a dynamic offset.
     Uniform(usize),
     /// A buffer that is read.
     Read,
@@ -71,7 +71,7 @@ pub enum Bind {
     Write,
 }
 
-/// A constant that a pipeline is made with: an `override` of its shader.
+/// A constant of a pipeline: an `override` of its shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constant {
     /// `READING`.
@@ -100,13 +100,13 @@ pub(super) struct KernelRow {
     shader: Shader,
     /// Bindings by group.
     groups: &'static [&'static [Bind]],
-    /// Constants that it is made with.
+    /// Constants of its shader.
     constants: &'static [Constant],
-    /// Those of them that it does not depend on.
+    /// Those of them that do not affect it.
     unused: &'static [Constant],
 }
 
-/// Group 0 of every kernel that looks at scores.
+/// Group 0 of every kernel that computes scores.
 const HEAD: &[Bind] = &[
     Bind::Uniform(size_of::<data::HeadParams>()),
     Bind::Read,
@@ -114,14 +114,14 @@ const HEAD: &[Bind] = &[
     Bind::Read,
     Bind::Read,
 ];
-/// Group 1 of every kernel that makes texels.
+/// Group 1 of every kernel that writes texels.
 const TEXELS: &[Bind] = &[
     Bind::Read,
     Bind::Uniform(size_of::<data::MapParams>()),
     Bind::Write,
     Bind::Write,
 ];
-/// Constants of every kernel that looks at scores.
+/// Constants of every kernel that computes scores.
 macro_rules! head_constants {
     ($($more:ident),*) => {
         &[
@@ -281,8 +281,8 @@ impl Kernel {
     }
 }
 
-/// What is constant in a pipeline: choices that every thread shares and that change rarely. Software
-/// adapters run both sides of every branch, so these are not parameters.
+/// The constants of a pipeline: choices that every thread shares and that change rarely. Software
+/// adapters execute both sides of every branch, so these are not parameters.
 #[allow(clippy::struct_excessive_bools)] // One constant a choice: they are independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Variant {
@@ -300,9 +300,9 @@ pub struct Variant {
     pub dilated: bool,
     /// The score rank ends inside a vec4.
     pub ragged_width: bool,
-    /// The statistics leave the scores in the texels of the map.
+    /// The statistics write the scores into the texels of the map.
     pub scores_cached: bool,
-    /// [`attnscope_scene::Quantity`]; only where texels are made.
+    /// [`attnscope_scene::Quantity`]; only for kernels that write texels.
     pub quantity: u32,
 }
 
@@ -322,7 +322,7 @@ impl Variant {
         }
     }
 
-    /// This variant with everything that `kernel` does not depend on at its default.
+    /// This variant with everything that does not affect `kernel` at its default.
     pub(super) fn of(self, kernel: Kernel) -> Self {
         let row = kernel.row();
         let used = |constant: Constant| {

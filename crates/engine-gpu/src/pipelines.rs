@@ -1,4 +1,4 @@
-//! Pipelines, each made when it is first used (up to 250 ms each on a software adapter).
+//! Pipelines, each created on first use (up to 250 ms each on a software adapter).
 
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -8,7 +8,7 @@ use wgpu::BufferBindingType::{Storage, Uniform};
 use super::gpu_data as data;
 use super::passes::{Bind, Kernel, Variant};
 
-/// Bindings of the heatmap, which is drawn and not dispatched.
+/// Bindings of the heatmap, which is drawn rather than dispatched.
 pub const HEATMAP_BINDS: &[Bind] = &[
     Bind::Uniform(size_of::<data::HeatmapParams>()),
     Bind::Read,
@@ -56,21 +56,21 @@ pub fn group_layout(
 pub struct Compiled {
     /// The pipeline.
     pub pipeline: wgpu::ComputePipeline,
-    /// One layout a group.
+    /// One layout per group.
     pub layouts: Vec<wgpu::BindGroupLayout>,
 }
 
-/// The pipelines, each made when it is first asked for.
+/// The pipelines, each created on first use.
 #[derive(Debug, Default)]
 pub struct Kernels {
-    /// By kernel, variant, and whether it is a wrong one: the right ones stay meanwhile.
+    /// By kernel, variant, and whether it is a wrong one: the right ones stay cached.
     compiled: HashMap<(Kernel, Variant, bool), Compiled>,
     /// Wrong WGSL; empty without the feature `mutants`.
     replaced: HashMap<Kernel, String>,
 }
 
 impl Kernels {
-    /// Makes the pipeline of `kernel` with `workgroup` threads a workgroup, unless it is there.
+    /// Creates the pipeline of `kernel` with `workgroup` threads per workgroup, unless it exists.
     pub fn prepare(
         &mut self,
         device: &wgpu::Device,
@@ -90,14 +90,14 @@ impl Kernels {
         });
     }
 
-    /// The pipeline, once it is prepared.
+    /// The pipeline, if [`Self::prepare`] has created it.
     pub fn get(&self, kernel: Kernel, variant: Variant) -> Option<&Compiled> {
         let wrong = self.replaced.contains_key(&kernel);
         self.compiled.get(&(kernel, variant.of(kernel), wrong))
     }
 
-    /// Puts other WGSL in the place of `kernel`: negative controls use this to show that a wrong
-    /// kernel is caught.
+    /// Replaces the WGSL of `kernel`: negative controls use this to show that a wrong kernel is
+    /// caught.
     #[cfg(feature = "mutants")]
     pub fn replace(&mut self, kernel: Kernel, wgsl: &str) {
         self.compiled
@@ -105,7 +105,7 @@ impl Kernels {
         self.replaced.insert(kernel, wgsl.to_owned());
     }
 
-    /// The right kernels again.
+    /// Restores the right kernels.
     #[cfg(feature = "mutants")]
     pub fn restore(&mut self) {
         self.compiled.retain(|(_, _, wrong), _| !wrong);

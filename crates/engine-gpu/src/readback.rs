@@ -1,5 +1,5 @@
-//! Numbers back from the device: range, time and energies of the picture, the drawn map, and matrices
-//! and pictures for tests and export. None of it is on the way to the screen.
+//! Reads numbers back from the device: range, time and energies of the picture, the drawn map, and
+//! matrices and pictures for tests and export. None of it is on the way to the screen.
 
 use futures_channel::oneshot;
 
@@ -24,7 +24,7 @@ pub struct Pixels {
     pub rgba: Vec<u8>,
 }
 
-/// Bytes of a buffer on their way back.
+/// A pending read of the bytes of a buffer.
 pub(super) struct Pending {
     staging: wgpu::Buffer,
     done: oneshot::Receiver<Result<(), wgpu::BufferAsyncError>>,
@@ -54,7 +54,7 @@ pub(super) fn numbers(bytes: &[u8]) -> Vec<f32> {
 }
 
 impl GpuEngine {
-    /// Parts of buffers (first byte, bytes), one behind the other, by one submit.
+    /// Reads parts of buffers (first byte, bytes), concatenated, with one submit.
     pub(super) fn fetch(&self, parts: &[(&wgpu::Buffer, u64, u64)]) -> Pending {
         let (staging, mut encoder) = self.staging(parts.iter().map(|part| part.2).sum());
         let mut at = 0;
@@ -114,7 +114,7 @@ impl GpuEngine {
         })
     }
 
-    /// The picture of `slot` as drawn last, when its target is a texture.
+    /// The last drawn picture of `slot`, if its target is a texture.
     pub fn read_pixels(&self, slot: Slot) -> Local<Result<Pixels, EngineError>> {
         let Some(Target::Texture(texture)) = &self.targets[slot as usize] else {
             return Box::pin(async {
@@ -157,14 +157,14 @@ impl GpuEngine {
         self.pump().block_on(future)
     }
 
-    /// What drives the device while a future borrows the engine.
+    /// A handle that drives the device while a future borrows the engine.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn pump(&self) -> Pump {
         Pump(self.context.device.clone())
     }
 }
 
-/// Drives a device from outside of its engine.
+/// Drives a device from outside its engine.
 #[cfg(not(target_arch = "wasm32"))]
 pub struct Pump(wgpu::Device);
 
@@ -178,7 +178,7 @@ impl Pump {
             if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) {
                 return value;
             }
-            // A lost device answers its callbacks, so the future becomes ready all the same.
+            // A lost device still calls its callbacks, so the future becomes ready anyway.
             let _ = self.0.poll(wgpu::PollType::wait_indefinitely());
         }
     }
@@ -205,7 +205,7 @@ fn unordered(u: u32) -> f32 {
     })
 }
 
-/// Smallest and largest of a range buffer; nothing when no value was seen.
+/// Smallest and largest value of a range buffer; `None` when it has no value.
 fn range_of(words: &[u32]) -> Option<(f32, f32)> {
     match words {
         [most, least, ..] if *most != 0 => Some((unordered(!*least), unordered(*most))),

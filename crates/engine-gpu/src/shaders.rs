@@ -1,11 +1,11 @@
-//! The WGSL of every kernel: its own file behind the shared files that it imports.
+//! The WGSL of every kernel: the shared files that it imports, then its own file.
 //!
-//! WGSL has no imports. A line `//!import shared/NAME` names a file that must stand before; the
+//! WGSL has no imports. A line `//!import shared/NAME` names a file that must come before; the
 //! lists here are those imports in order, and a test compares them with the lines.
 
 use super::passes::Kernel;
 
-/// One shader module: name of its file and the text that the device gets.
+/// One shader module: the name of its file and its text.
 #[derive(Clone, Copy, Debug)]
 pub struct Shader {
     /// Stem of the file in `shaders/`.
@@ -32,7 +32,7 @@ macro_rules! part {
     };
 }
 
-/// The page carries them shortened by `build/`.
+/// The page has them shortened by `build/`.
 #[cfg(target_arch = "wasm32")]
 macro_rules! part {
     ($stem:literal) => {

@@ -1,5 +1,5 @@
-//! Buffers by name. A buffer that is replaced or dropped is destroyed at once: in a browser
-//! nothing else frees its memory.
+//! Buffers by name. A replaced or dropped buffer is destroyed at once: in a browser nothing else
+//! frees its memory.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ pub struct Store {
     uploaded: HashSet<Name>,
     /// The same for buffers that are filled head by head.
     heads: HashSet<(Name, u32)>,
-    /// Bytes of the largest range of each that was bound, for a test of what was foretold.
+    /// Bytes of the largest bound range of each, for a test of the predicted needs.
     #[cfg(not(target_arch = "wasm32"))]
     bound: std::cell::RefCell<HashMap<Name, u64>>,
 }
@@ -25,22 +25,22 @@ pub struct Span<'a> {
     pub buffer: &'a wgpu::Buffer,
     /// First byte.
     pub offset: u64,
-    /// Bytes; 0 is up to the end.
+    /// Bytes; 0 means up to the end.
     pub size: u64,
 }
 
 impl Store {
-    /// The buffer of that name, if it is there.
+    /// The buffer of that name, if it exists.
     pub fn get(&self, name: Name) -> Option<&wgpu::Buffer> {
         self.buffers.get(&name)
     }
 
-    /// Whether the present numbers of the buffer were uploaded.
+    /// Whether the buffer has its current numbers.
     pub fn is_uploaded(&self, name: Name) -> bool {
         self.uploaded.contains(&name)
     }
 
-    /// Notes that the numbers of the buffer are the present ones, or no longer are.
+    /// Records whether the buffer has its current numbers.
     pub fn set_uploaded(&mut self, name: Name, uploaded: bool) {
         if uploaded {
             self.uploaded.insert(name);
@@ -49,12 +49,12 @@ impl Store {
         }
     }
 
-    /// Whether the present numbers of one head were uploaded to its place in the buffer.
+    /// Whether the part of one head in the buffer has its current numbers.
     pub fn is_head_uploaded(&self, name: Name, head: u32) -> bool {
         self.heads.contains(&(name, head))
     }
 
-    /// Marks the head's numbers as uploaded.
+    /// Records that it has.
     pub fn set_head_uploaded(&mut self, name: Name, head: u32) {
         self.heads.insert((name, head));
     }
@@ -64,7 +64,7 @@ impl Store {
         self.heads.retain(|(known, _)| *known != name);
     }
 
-    /// `size` bytes from `offset` on of the buffer; nothing when it is not there.
+    /// `size` bytes of the buffer from `offset`; `None` when it does not exist.
     pub fn span(&self, name: Name, offset: u64, size: u64) -> Option<Span<'_>> {
         let buffer = self.get(name)?;
         #[cfg(not(target_arch = "wasm32"))]
@@ -85,7 +85,7 @@ impl Store {
         })
     }
 
-    /// Every buffer that is there: its bytes, and those of its largest range that was bound.
+    /// Every existing buffer: its bytes, and those of its largest bound range.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn used(&self) -> Vec<(Name, u64, u64)> {
         let bound = self.bound.borrow();
@@ -95,7 +95,7 @@ impl Store {
             .collect()
     }
 
-    /// Makes sure that the buffer is there with exactly `bytes` bytes (zeros when new).
+    /// Makes sure that the buffer exists with exactly `bytes` bytes (zeros when new).
     pub fn ensure(&mut self, device: &wgpu::Device, name: Name, bytes: u64) {
         let bytes = stored(bytes);
         if self.get(name).is_some_and(|b| b.size() == bytes) {
@@ -115,7 +115,7 @@ impl Store {
         }
     }
 
-    /// Forgets all buffers.
+    /// Drops all buffers.
     pub fn clear(&mut self) {
         self.uploaded.clear();
         self.heads.clear();

@@ -1,4 +1,4 @@
-//! Where pictures go: a canvas of the page, or a texture (tests, export). Same drawing for both.
+//! Targets of pictures: a canvas of the page, or a texture (tests, export). Both are drawn alike.
 
 use attnscope_engine::EngineError;
 
@@ -22,9 +22,9 @@ pub enum Target {
 
 /// The texture of one frame.
 pub enum Canvas {
-    /// To be presented.
+    /// Presented after drawing.
     Surface(wgpu::SurfaceTexture),
-    /// Stays.
+    /// Kept.
     Texture(wgpu::Texture),
 }
 
@@ -54,7 +54,7 @@ impl Target {
         )))
     }
 
-    /// A canvas of the page. It is configured by the first [`Target::resize`].
+    /// A canvas of the page. The first [`Target::resize`] configures it.
     ///
     /// # Errors
     /// [`EngineError::NoCanvas`] when the canvas gives no WebGPU context or no format.
@@ -70,16 +70,16 @@ impl Target {
         let mut config = surface
             .get_default_config(&context.adapter, 1, 1)
             .ok_or_else(|| EngineError::NoCanvas("it offers no format".into()))?;
-        // Colours are sRGB bytes already: no conversion on the way.
+        // Colours are already sRGB bytes: no conversion.
         config.format = config.format.remove_srgb_suffix();
-        // What is masked is hatched by the page behind it.
+        // Masked cells are transparent: the page behind them has the hatching.
         config.alpha_mode = wgpu::CompositeAlphaMode::PreMultiplied;
         config.width = 0;
         config.height = 0;
         Ok(Self::Surface { surface, config })
     }
 
-    /// Gives the picture another size in device pixels. Size zero takes the target out of use.
+    /// Sets the size of the picture in device pixels. Size zero disables the target.
     ///
     /// # Errors
     /// [`EngineError::TooLarge`] beyond the device's texture size, [`EngineError::NoCanvas`] when the
@@ -104,7 +104,7 @@ impl Target {
                 (config.width, config.height) = (width, height);
                 surface.configure(&context.device, config);
                 if !gives_textures(surface) {
-                    // Once more: what was lost in this moment may be there in the next.
+                    // Try once more: a surface that was just lost may be back.
                     surface.configure(&context.device, config);
                     if !gives_textures(surface) {
                         (config.width, config.height) = (0, 0);
@@ -136,7 +136,7 @@ impl Target {
         }
     }
 
-    /// The texture to draw the next frame to; `None` when there is none now (size zero, hidden).
+    /// The texture for the next frame; `None` when there is none now (size zero, hidden).
     pub fn acquire(&self, context: &Context) -> Option<Canvas> {
         if self.size().0 == 0 || self.size().1 == 0 {
             return None;
@@ -177,7 +177,7 @@ impl Canvas {
         }
     }
 
-    /// Shows the frame, after its commands were submitted.
+    /// Presents the frame, after its commands were submitted.
     pub fn present(self, context: &Context) {
         if let Self::Surface(surface) = self {
             context.queue.present(surface);
@@ -185,7 +185,7 @@ impl Canvas {
     }
 }
 
-/// Whether the surface can be drawn to: a refused configuration shows only here.
+/// Whether the surface gives textures: a refused configuration shows only here.
 fn gives_textures(surface: &wgpu::Surface) -> bool {
     use wgpu::CurrentSurfaceTexture::{Lost, Outdated, Validation};
     !matches!(surface.get_current_texture(), Lost | Outdated | Validation)

@@ -1,4 +1,4 @@
-//! From tensors to buffers: rows padded to whole vec4s, heads at aligned starts, masks packed.
+//! Converts tensors to buffers: pads rows to whole vec4s, aligns heads, packs masks.
 
 use attnscope_attention::layer::{Input, Layer, Linear, Tensor};
 use attnscope_engine::Part;
@@ -43,7 +43,7 @@ pub fn packed_mask(mask: &[u8], seq_len: usize) -> Vec<u32> {
     out
 }
 
-/// Where head tensors come from: the projection of the part, or numbers of the head.
+/// Where head tensors come from: the projection of the part, or the numbers of the head.
 pub enum Source<'a> {
     /// Project X with this map.
     Projected(&'a Linear),
@@ -93,7 +93,7 @@ impl Uploader<'_> {
         self.numbers(name, &padded);
     }
 
-    /// Numbers as they are.
+    /// Numbers, unchanged.
     pub fn numbers<T: bytemuck::NoUninit>(&mut self, name: Name, data: &[T]) {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         self.store.ensure(self.device, name, bytes.len() as u64);
@@ -121,7 +121,7 @@ impl Uploader<'_> {
         self.numbers(name, &transposed);
     }
 
-    /// What the keys of one head have in common, in the row behind the last of them.
+    /// The common part of the keys of one head, in the row after the last key.
     pub fn common_row(&mut self, name: Name, row: &[f32], head: u32, sizes: &PaddedSizes) {
         let padded = padded_rows(row, sizes.head_dim);
         let behind = (sizes.seq_len * sizes.head_stride * 16) as u64;
@@ -137,9 +137,9 @@ impl Uploader<'_> {
         }
     }
 
-    /// One head of `[H, rows, n]` at its multiple of `head_bytes`: all at once would keep the page from
-    /// answering where there are many rows. Behind it the row that is taken away from all of them:
-    /// what they have in common where they are added to keys (`of_keys`), else zeros.
+    /// One head of `[H, rows, n]` at its multiple of `head_bytes`: uploading all heads at once
+    /// would block the page where there are many rows. After it comes the row that is subtracted
+    /// from all rows: their common part where they are added to keys (`of_keys`), else zeros.
     pub fn unit_head(
         &mut self,
         name: Name,
@@ -173,7 +173,7 @@ impl Uploader<'_> {
         self.store.set_uploaded(name, true);
     }
 
-    /// s `[H, L, L]` as it is, every head at a multiple of `head_bytes`.
+    /// s `[H, L, L]` unchanged, every head at a multiple of `head_bytes`.
     pub fn dense(&mut self, name: Name, tensor: &Tensor, head_bytes: u64) {
         let heads = tensor.shape[0];
         self.store
@@ -185,7 +185,7 @@ impl Uploader<'_> {
         self.store.set_uploaded(name, true);
     }
 
-    /// Bytes at `offset`.
+    /// Writes bytes at `offset`.
     fn write(&mut self, name: Name, offset: u64, bytes: &[u8]) {
         if let Some(buffer) = self.store.get(name)
             && !bytes.is_empty()
@@ -194,7 +194,7 @@ impl Uploader<'_> {
         }
     }
 
-    /// q, k or v of all heads as an empty buffer.
+    /// Allocates q, k or v of all heads.
     pub fn head_space(&mut self, name: Name, sizes: &PaddedSizes) {
         self.store
             .ensure(self.device, name, sizes.head_bytes * sizes.heads as u64);

@@ -14,7 +14,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// Those of `frame`.
+    /// The units of `frame`.
     pub fn of(frame: &Frame, sizes: &PaddedSizes, stats: &StatSizes) -> Self {
         Self {
             heads: sizes.heads,
@@ -33,7 +33,7 @@ impl Units {
     }
 }
 
-/// The valid results, pass by pass. Unit `u` of a pass with `n` places is kept in place `u mod n`.
+/// The valid results of each pass. A pass with `n` places keeps unit `u` in place `u mod n`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheState {
     units: [Vec<Option<u32>>; Pass::COUNT],
@@ -49,7 +49,7 @@ impl CacheState {
         state
     }
 
-    /// The stale passes of `plan` are no longer valid.
+    /// Invalidates the stale passes of `plan`.
     pub fn invalidate(&mut self, plan: Plan, units: Units) {
         plan.iter().for_each(|pass| self.reset(pass, units));
     }
@@ -58,7 +58,7 @@ impl CacheState {
         self.units[pass as usize] = vec![None; units.count(pass)];
     }
 
-    /// No unit of `pass` is valid.
+    /// Invalidates every unit of `pass`.
     pub fn invalidate_pass(&mut self, pass: Pass) {
         self.units[pass as usize].fill(None);
     }

@@ -1,20 +1,20 @@
-//! What all keys of a head have in common, taken away before scores are rounded (SPEC 7). A vector
-//! c that is subtracted from every key moves no softmax weight: q_i·c is the same for every key of
-//! the row. Keys without it give scores whose rounding is that of their differences. Where the
-//! score itself counts, scale·q_i·c is added to it.
+//! Subtracts the common part of all keys of a head before scores are rounded (SPEC 7). A vector c
+//! that is subtracted from every key moves no softmax weight: q_i·c is the same for every key of
+//! the row. Keys without c give scores whose rounding error is that of their differences. Where the
+//! score itself matters, scale·q_i·c is added to it.
 
 use std::ops::Range;
 
 use attnscope_attention::layer::Linear;
 
-/// Rows that are looked at: any vector may be subtracted, so a sample of the keys suffices.
+/// Rows in the sample: any vector may be subtracted, so a sample of the keys is enough.
 const SAMPLES: usize = 256;
 
-/// Bits that the grid of [`common_row`] is finer than the spread of the numbers.
+/// How many bits finer the grid of [`common_row`] is than the spread of the numbers.
 const GRID_BITS: i32 = 3;
 
-/// What the rows of `data`, `row` numbers each, have in common: about the mean of every column, on
-/// a grid that is coarse enough for `x − c` to be exact wherever |x| is not much below the spread of
+/// The common part of the rows of `data`, `row` numbers each: about the mean of every column, on a
+/// grid that is coarse enough for `x − c` to be exact wherever |x| is not much below the spread of
 /// its column.
 pub fn common_row(data: &[f32], row: usize) -> Vec<f32> {
     let rows = data.len() / row.max(1);
@@ -59,8 +59,8 @@ pub fn centred_rows(data: &[f32], common: &[f32]) -> Vec<f32> {
     rows
 }
 
-/// b + W·c for outputs `outs` of `linear`: what it makes of an input that is the common row, and
-/// the bias that belongs to inputs without it.
+/// b + W·c for outputs `outs` of `linear`: the output for the common row as input, and the bias for
+/// inputs without it.
 pub fn common_output(linear: &Linear, common: &[f32], outs: Range<usize>) -> Vec<f32> {
     let width = common.len();
     outs.map(|out| {

@@ -1,5 +1,5 @@
-//! Colour tables of the heatmaps, and the values that their colours stand for: the same for the
-//! engines and for the legend of a page.
+//! Colour tables of the heatmaps, and the values of their colours: shared by the engines and the
+//! legend of a page.
 
 use super::ColorTable;
 use attnscope_scene::ColorScale;
@@ -14,7 +14,8 @@ pub fn table(table: ColorTable) -> [[u8; 3]; STEPS] {
         ColorTable::Diverging => colorous::RED_BLUE,
     };
     std::array::from_fn(|at| {
-        // Red is the positive end, as in most plots of signed numbers; the gradient starts red.
+        // Red is the positive end, as in most plots of signed numbers; the gradient starts with
+        // red.
         let at = match table {
             ColorTable::Diverging => STEPS - 1 - at,
             ColorTable::Cividis => at,
@@ -32,13 +33,13 @@ pub fn packed() -> Vec<u32> {
         .collect()
 }
 
-/// What a logarithmic scale begins at, as a share of its end: three decades. Smaller magnitudes have
+/// Where a logarithmic scale starts, as a share of its end: three decades. Smaller magnitudes have
 /// the colour of 0.
 pub const LOG_FLOOR: f32 = 1e-3;
 
 /// The values of the first and the last colour of `table`, for a picture whose smallest and largest
-/// visible values are `found`. What cannot be negative begins at 0, so that dark always means
-/// little; what can be reaches as far on both sides of 0.
+/// visible values are `found`. A quantity that cannot be negative starts at 0, so that dark always
+/// means a small value; one that can has the same reach on both sides of 0.
 pub fn ends(table: ColorTable, given: Option<(f32, f32)>, found: Option<(f32, f32)>) -> (f32, f32) {
     match (given, found) {
         (Some(given), _) => given,
@@ -51,8 +52,8 @@ pub fn ends(table: ColorTable, given: Option<(f32, f32)>, found: Option<(f32, f3
     }
 }
 
-/// Where `value` stands in `table` between `ends`, 0 ..= 1, for the ticks of a legend: the engines
-/// have their own arithmetic.
+/// The position of `value` in `table` between `ends`, 0 ..= 1, for the ticks of a legend: the
+/// engines have their own arithmetic.
 pub fn place(table: ColorTable, scale: ColorScale, (low, high): (f64, f64), value: f64) -> f64 {
     let scaled = |share: f64| match scale {
         ColorScale::Linear => share,

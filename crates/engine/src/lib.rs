@@ -1,5 +1,5 @@
-//! What an engine is: it turns a layer and a [`Frame`] into pictures. `attnscope-engine-gpu` does it in
-//! WGSL, `attnscope-engine-cpu` in Rust; both are read from one table of [`passes`].
+//! An engine turns a layer and a [`Frame`] into pictures. `attnscope-engine-gpu` does it in WGSL,
+//! `attnscope-engine-cpu` in Rust; both follow one table of [`passes`].
 
 pub mod cache_state;
 pub mod centring;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use self::passes::Pass;
 
-/// What is to be seen: the newest Frame wins. Comparing two Frames gives the Plan.
+/// What to draw: the newest Frame wins. The difference between two Frames is the Plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// The layer; replaced as a whole.
@@ -37,7 +37,7 @@ pub struct Frame {
     /// q̃ and k̃ for the score rank, when `config.score_rank` is set. While they are missing the
     /// last picture stays.
     pub score_factors: Option<Arc<ScoreFactors>>,
-    /// W_2 and W_1 with all d columns/rows by falling singular value, for the output rank.
+    /// W_2 and W_1 with all d columns/rows by decreasing singular value, for the output rank.
     pub out_factors: Option<Arc<OutFactors>>,
     /// The large map, if one is on screen.
     pub map: Option<MapView>,
@@ -95,7 +95,7 @@ fn acts(bias: Option<&PositionBias>) -> bool {
     bias.is_some_and(|bias| bias.amplitude != 0.0)
 }
 
-/// How cells are put together when a texel covers more than one.
+/// How the cells of a texel are combined when it covers more than one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u32)]
 pub enum Pool {
@@ -119,14 +119,14 @@ pub struct MapView {
     pub texel_rows: u32,
     /// Texels across.
     pub texel_cols: u32,
-    /// How cells of one texel are put together.
+    /// How the cells of one texel are combined.
     pub pool: Pool,
     /// Colours.
     pub colors: Colors,
 }
 
 impl MapView {
-    /// Whether its texels are cells.
+    /// Whether each of its texels is one cell.
     pub fn has_texel_per_cell(&self) -> bool {
         (self.texel_rows, self.texel_cols) == (self.rect.rows, self.rect.cols)
     }
@@ -147,7 +147,7 @@ pub struct StripView {
     pub colors: Colors,
 }
 
-/// Y of the low-rank W_O and its full-rank twin, `[L, d]` each, drawn one above the other.
+/// Y of the low-rank W_O and the full-rank Y, `[L, d]` each, drawn one above the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputView {
     /// Texel rows of each, at most L.
@@ -181,17 +181,17 @@ impl Slot {
     }
 }
 
-/// A colour table and what marks need.
+/// A colour table and its range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Colors {
     /// Which table.
     pub table: ColorTable,
-    /// `None`: from the picture itself. Sequential tables then begin at 0 and end at its largest
-    /// value; diverging ones reach as far on both sides of 0 as its largest magnitude.
+    /// `None`: from the picture itself. Sequential tables then start at 0 and end at its largest
+    /// value; diverging ones reach its largest magnitude on both sides of 0.
     pub range: Option<(f32, f32)>,
     /// How the table is spread over the range. Diverging tables are spread from their middle.
     pub scale: ColorScale,
-    /// What lies between two maps of a picture, as sRGB bytes. Masked cells are transparent.
+    /// The colour between two maps of a picture, as sRGB bytes. Masked cells are transparent.
     pub ground: [u8; 3],
 }
 
@@ -210,7 +210,7 @@ pub enum ColorTable {
 pub struct Capabilities {
     /// "WebGPU", "Vulkan", "CPU".
     pub backend: String,
-    /// Adapter as the platform names it.
+    /// The platform's name for the adapter.
     pub adapter: String,
     /// Whether the adapter is a software rasteriser.
     pub software: bool,
@@ -218,8 +218,8 @@ pub struct Capabilities {
     pub timestamps: bool,
     /// Longest L that the device's limits allow.
     pub max_seq_len: u32,
-    /// Whether finished work is told of only when the device is looked at, by asking for
-    /// [`Engine::finished`]: then it is looked at often.
+    /// Whether finished work is reported only when the device is polled by [`Engine::finished`]:
+    /// then the page polls often.
     pub needs_polling: bool,
 }
 
@@ -265,16 +265,16 @@ pub enum OutputMatrix {
     LowRank,
 }
 
-/// Why an engine could not do what was asked. Each is shown as a sentence by the page.
+/// Why an engine could not do what was asked. The page shows each as a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EngineError {
     /// The browser has no WebGPU (or this is not a secure context).
     NoWebGpu,
-    /// WebGPU is there, but no adapter was given.
+    /// The browser has WebGPU but gave no adapter.
     NoAdapter,
     /// The browser has not answered yet whether there is an adapter and a device.
     NoAnswer,
-    /// The CPU engine could not be started, or died.
+    /// The CPU engine did not start, or stopped.
     NoCpu(String),
     /// The adapter refused a device.
     NoDevice(String),
@@ -284,16 +284,16 @@ pub enum EngineError {
     Stalled,
     /// The layer needs more than the device allows.
     TooLarge {
-        /// What was asked for, in elements of the offending buffer.
+        /// The required size, in elements of the offending buffer.
         wanted: u64,
         /// What the device allows.
         allowed: u64,
     },
-    /// A canvas of the page cannot be drawn to by the device.
+    /// The device cannot draw to a canvas of the page.
     NoCanvas(String),
-    /// A canvas of size zero cannot be drawn to; nothing is wrong.
+    /// A canvas of size zero cannot be drawn to; this is not a fault.
     EmptyCanvas,
-    /// The device reported an error of our making.
+    /// The device reported an error that is a bug of ours.
     Invalid(String),
 }
 
@@ -325,13 +325,13 @@ impl std::error::Error for EngineError {}
 /// A future that stays on its thread.
 pub type Local<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// What every engine does. All calls return at once; waiting is in the futures.
+/// What every engine does. All calls return at once; the futures do the waiting.
 pub trait Engine {
     /// What this engine is.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Gives the picture of `slot` another size in device pixels; zero takes it out of use. The picture
-    /// is drawn by the next [`Engine::draw`] or [`Engine::idle`].
+    /// Sets the size of the picture of `slot` in device pixels; zero disables it. The next
+    /// [`Engine::draw`] or [`Engine::idle`] draws the picture.
     ///
     /// # Errors
     /// When the device has no texture of that size, or cannot draw to the canvas.
@@ -344,42 +344,42 @@ pub trait Engine {
     /// When the device is gone or the layer is beyond its limits; the last picture stays.
     fn draw(&mut self, frame: &Frame) -> Result<u64, EngineError>;
 
-    /// Does one more piece of what `draw` left (the rest of a long map, the strip, the output) and
-    /// returns whether more is left. Call it when nothing newer is to be drawn; the next `draw`
-    /// replaces what is left.
+    /// Does one more part of the work that `draw` left (the rest of a long map, the strip, the
+    /// output) and returns whether more is left. Call it when there is nothing newer to draw; the
+    /// next `draw` replaces the remaining work.
     fn idle(&mut self) -> bool;
 
-    /// Whether [`Engine::draw`] has left a part of the large map to [`Engine::idle`].
+    /// Whether [`Engine::draw`] left a part of the large map to [`Engine::idle`].
     fn is_partial(&self) -> bool;
 
     /// Sequence number of the newest frame whose large map the device has finished; 0 before the
     /// first.
     fn finished(&self) -> u64;
 
-    /// How many submitted pieces of work the device has not finished yet.
+    /// How many submits the device has not finished yet.
     fn in_flight(&self) -> u32;
 
     /// Numbers of the newest finished frame; resolves after the device has finished it.
     fn report(&mut self) -> Local<Result<FrameReport, EngineError>>;
 
-    /// The values of the large map as drawn last.
+    /// The values of the large map as last drawn.
     fn read_map(&mut self) -> Local<Result<MapValues, EngineError>>;
 
-    /// Why the device is of no more use, once it is not.
+    /// Why the device can no longer be used, if it cannot.
     fn lost(&self) -> Option<EngineError>;
 
-    /// How many answers have come so far; `None` while none is waited for.
+    /// How many callbacks have come so far; `None` while none is pending.
     fn completed_count(&self) -> Option<u32> {
         None
     }
 }
 
-/// An engine whose results can be read one by one: what tests and the self-check judge.
+/// An engine whose results can be read one by one: tests and the self-check judge them.
 pub trait ReadResults: Engine {
-    /// The values of the small map of `head`, after everything that is left was done.
+    /// The values of the small map of `head`, after all remaining work.
     fn read_strip(&mut self, head: u32) -> Local<Result<MapValues, EngineError>>;
 
-    /// A matrix `[L, d]` of the layer's output, after everything that is left was done. Needs a Frame
-    /// with `output`.
+    /// A matrix `[L, d]` of the layer's output, after all remaining work. Needs a Frame with
+    /// `output`.
     fn read_matrix(&mut self, which: OutputMatrix) -> Local<Result<Vec<f32>, EngineError>>;
 }

@@ -1,5 +1,5 @@
-//! Every buffer that a Frame needs on a device, by name and size: known before anything is made, so
-//! that what a device would refuse is refused in words.
+//! Every buffer that a Frame needs on a device, by name and size. It is known before anything is
+//! allocated, so that an error in words comes before a refusal of the device.
 
 use attnscope_attention::layer::{Input, Linear, Output, ScoreBias, Tensor};
 
@@ -88,7 +88,7 @@ pub struct Need {
     pub bound: u64,
 }
 
-/// Whether everything that `frame` needs fits the device.
+/// Checks that everything that `frame` needs fits the device.
 ///
 /// # Errors
 /// [`EngineError::TooLarge`] with the first buffer that does not.
@@ -141,7 +141,7 @@ impl List {
         self.add(name, stored(bytes * count as u64), bytes);
     }
 
-    /// Numbers as they are.
+    /// Numbers, unpadded.
     fn tensor(&mut self, name: Name, tensor: &Tensor) {
         self.whole(name, numbers(&tensor.shape) * 4);
     }
@@ -153,7 +153,7 @@ impl List {
         }
     }
 
-    /// What a score and its weight are made of.
+    /// The inputs of scores and weights.
     fn scores(&mut self, frame: &Frame, sizes: &PaddedSizes) {
         let ranked = frame.config.score_rank.is_some();
         if !ranked {
@@ -183,7 +183,7 @@ impl List {
         }
     }
 
-    /// q, k or v of all heads, what they are projected from, and k' or v'.
+    /// q, k or v of all heads, the inputs of their projections, and k' or v'.
     fn part(&mut self, frame: &Frame, sizes: &PaddedSizes, part: Part) {
         let (name, weights) = match part {
             Part::Q => (Name::Q, [Name::WQ, Name::BQ]),
@@ -202,7 +202,7 @@ impl List {
                 self.whole(Name::X, sizes.seq_len as u64 * row);
                 let [weight, bias] = weights;
                 self.tensor(weight, &linear.weight);
-                // X lacks what its rows have in common: there is always something to add.
+                // The common row was subtracted from X: there is always something to add.
                 let outs = linear.weight.shape.first().copied().unwrap_or(0);
                 self.whole(bias, outs as u64 * 4);
             }
@@ -237,7 +237,7 @@ impl List {
         self.add(Name::Ranges, (2 + sizes.heads as u64) * ALIGN, 8);
     }
 
-    /// O, Y, its low-rank twin, and what they are made from.
+    /// O, Y, the low-rank Y, and their inputs.
     fn outputs(&mut self, frame: &Frame, sizes: &PaddedSizes) {
         self.part(frame, sizes, Part::V);
         let model = sizes.seq_len as u64 * sizes.model_stride as u64 * 16;
@@ -269,7 +269,7 @@ impl List {
     }
 }
 
-/// How many numbers a tensor of `shape` has, or more than fit anywhere.
+/// How many numbers a tensor of `shape` has; saturates instead of overflowing.
 fn numbers(shape: &[usize]) -> u64 {
     let sizes = shape.iter().map(|&n| n as u64);
     sizes.fold(1, u64::saturating_mul).min(u64::MAX / 16)

@@ -1,4 +1,4 @@
-//! What a Frame needs, without a device.
+//! The needs of a Frame, tested without a device.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use attnscope_attention::config::{Config, Reading};
 use attnscope_attention::layer::{Biases, Layer};
 use attnscope_scene::{ColorScale, Quantity, Rect};
 
-/// A tensor without its numbers: only its shape is asked for.
+/// A tensor without its numbers: only its shape matters.
 fn shape(of: &[usize]) -> Tensor {
     Tensor {
         shape: of.to_vec(),
@@ -80,7 +80,7 @@ fn with(mut frame: Frame, edit: impl FnOnce(&mut Layer)) -> Frame {
     frame
 }
 
-/// The names of what is beyond the limits that every device has.
+/// The names of the buffers beyond the limits that every device has.
 fn refused(frame: &Frame) -> Vec<Name> {
     let allowed = Allowed::default();
     let sizes = PaddedSizes::new(&frame.layer, allowed).unwrap();
@@ -149,7 +149,7 @@ fn each_input_that_is_too_large_is_refused_by_name() {
     unused.config.reading = Reading::Softmax;
     assert_eq!(refused(&unused), []);
 
-    // 65 pairs of statistics a row.
+    // 65 pairs of statistics per row.
     let mut segments = frame(1, 1_000_000, 4);
     segments.config.segment = Some(20_000);
     assert_eq!(refused(&segments), [Name::Stats]);

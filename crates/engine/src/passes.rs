@@ -1,9 +1,9 @@
-//! The table of passes: what each result is computed from, and in which pieces.
+//! The table of passes: what each result is computed from, and in which parts.
 //!
-//! Three things are read from it. [`Plan`] names the passes that a new Frame makes stale.
-//! [`CacheState`](super::cache_state::CacheState) keeps which results are valid.
-//! [`StepPlanner`](super::steps::StepPlanner) cuts what is missing into steps. An engine adds how it
-//! computes a pass: `engine-gpu` a shader, `engine-cpu` a function.
+//! Three things follow from it. [`Plan`] names the passes that a new Frame makes stale.
+//! [`CacheState`](super::cache_state::CacheState) records which results are valid.
+//! [`StepPlanner`](super::steps::StepPlanner) orders the missing ones. An engine adds how it computes a
+//! pass: `engine-gpu` a shader, `engine-cpu` a function.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use attnscope_attention::layer::{Output, PositionBias, ScoreBias, Tensor};
 
 use super::{Frame, MapView, StripView};
 
-/// One result of an engine, kept between Frames.
+/// One result of an engine, cached between Frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Pass {
@@ -45,13 +45,13 @@ pub enum Pass {
     LayerOutput,
     /// ‖T_c‖² and ‖Y‖².
     Energy,
-    /// Sums of the first components of the low-rank Y, from which a moved rank starts.
+    /// Sums of the first components of the low-rank Y; a changed rank continues from one of them.
     PartialSum,
     /// Y of the low-rank projection.
     LowRankOutput,
     /// Texels of Y.
     FullTexels,
-    /// Texels of its low-rank twin.
+    /// Texels of the low-rank Y.
     LowTexels,
     /// Colours of the large map on its target.
     DrawMap,
@@ -61,12 +61,12 @@ pub enum Pass {
     DrawOutput,
 }
 
-/// A part of a Frame. A pass that reads it is stale when it changes.
+/// A part of a Frame. A pass that reads it becomes stale when it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The layer.
     Layer,
-    /// q̃ and k̃, as far as a score rank uses them.
+    /// q̃ and k̃, if a score rank uses them.
     ScoreFactors,
     /// Rank of the score and its scale.
     Score,
@@ -76,9 +76,9 @@ pub enum Choice {
     ValueBias,
     /// s.
     ScoreBias,
-    /// Visibility, reading and segments: what turns scores into weights.
+    /// Visibility, reading and segments: everything that turns scores into weights.
     Weights,
-    /// What rows without visible keys get.
+    /// What fully masked rows get.
     FullyMasked,
     /// W_1 and W_2 of the SVD of W_O.
     OutFactors,
@@ -90,7 +90,7 @@ pub enum Choice {
     MapColors,
     /// Texels of the small maps.
     StripTexels,
-    /// Colours and places of the small maps.
+    /// Colours and positions of the small maps.
     StripColors,
     /// Texels of the outputs.
     OutputTexels,
@@ -98,14 +98,14 @@ pub enum Choice {
     OutputColors,
 }
 
-/// Into how many results of its own a pass falls.
+/// How many results a pass has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// One.
     Whole,
     /// One for each head.
     Head,
-    /// One for each head; statistics of as many heads are kept as memory allows.
+    /// One for each head; the statistics of as many heads are cached as memory allows.
     StatSlot,
     /// One for each partial sum.
     PartialSum,
@@ -114,7 +114,7 @@ pub enum Unit {
 /// How the rows of a pass are cut into steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// Not at all.
+    /// It is not cut.
     One,
     /// By query row.
     Queries,
@@ -124,14 +124,14 @@ pub enum Rows {
     StripTexels,
 }
 
-/// What a row of a pass costs in multiply-adds; for [`Rows::One`] the whole pass.
+/// The cost of a row of a pass in multiply-adds; for [`Rows::One`] the cost of the whole pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// Nothing to speak of.
+    /// Negligible.
     Free,
     /// One row of X times d_h columns of a weight.
     Projection,
-    /// One number a row.
+    /// One number per row.
     Row,
     /// Scores and exponentials of the keys that a row sees.
     Scores,
@@ -145,13 +145,13 @@ pub enum Cost {
     Linear,
     /// d products of as many numbers as a partial sum has components.
     PartialSum,
-    /// d products of the components behind the last partial sum.
+    /// d products of the components after the last partial sum.
     RestOfRank,
-    /// One look at every number of a matrix `[L, d]`.
+    /// One read of every number of a matrix `[L, d]`.
     Matrix,
 }
 
-/// Reads another pass where a condition on the Frame holds.
+/// Reads another pass if a condition on the Frame holds.
 pub type Reads = (Pass, fn(&Frame) -> bool);
 
 /// One row of the table.
@@ -161,7 +161,7 @@ pub struct PassRow {
     pub pass: Pass,
     /// The parts of the Frame that it reads itself.
     pub choices: &'static [Choice],
-    /// The passes that it reads, in the order in which they are scheduled.
+    /// The passes that it reads, in scheduling order.
     pub reads: &'static [Reads],
     /// Whether a Frame needs it at all.
     pub runs: fn(&Frame) -> bool,
@@ -177,7 +177,7 @@ fn always(_: &Frame) -> bool {
     true
 }
 
-/// Where a score rank is set, q̃ and k̃ stand for q and k'.
+/// With a score rank, q̃ and k̃ replace q and k'.
 fn without_score_rank(frame: &Frame) -> bool {
     frame.config.score_rank.is_none()
 }
@@ -199,7 +199,7 @@ fn with_low_rank(frame: &Frame) -> bool {
     with_out_factors(frame) && frame.config.out_rank.is_some()
 }
 
-/// While the factors of an asked-for rank are missing, the low-rank map stays as it is.
+/// While the factors of the requested rank are missing, the low-rank map stays as it is.
 fn with_low_texels(frame: &Frame) -> bool {
     with_out_factors(frame) || frame.config.out_rank.is_none()
 }
@@ -220,7 +220,7 @@ impl Pass {
     /// How many there are.
     pub const COUNT: usize = TABLE.len();
 
-    /// Every pass, in the order in which results depend on each other.
+    /// Every pass, in order of dependency.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|row| row.pass)
     }
@@ -423,7 +423,7 @@ impl Plan {
 }
 
 impl Choice {
-    /// Whether it is another one in `new`.
+    /// Whether this part differs in `new`.
     fn differs(self, old: &Frame, new: &Frame) -> bool {
         let (a, b) = (&old.config, &new.config);
         let len = new.layer.seq_len;
@@ -441,7 +441,7 @@ impl Choice {
                     || a.reading != b.reading
                     || a.segment_len(len) != b.segment_len(len)
             }
-            // Statistics say which rows see no key, not what those get.
+            // Statistics say which rows are fully masked, not what those rows get.
             Self::FullyMasked => a.empty != b.empty,
             Self::OutFactors => {
                 let id = |frame: &Frame| frame.out_factors.as_ref().map(|f| f.id);
@@ -466,7 +466,7 @@ impl Choice {
     }
 }
 
-/// Whether a view on screen is another than before; one that is closed is not.
+/// Whether a view on screen has changed; a closed view has not.
 fn view_differs<V>(old: Option<&V>, new: Option<&V>, same: impl Fn(&V, &V) -> bool) -> bool {
     match (old, new) {
         (_, None) => false,
@@ -502,7 +502,7 @@ fn same_score_bias(a: Option<&ScoreBias>, b: Option<&ScoreBias>) -> bool {
     }
 }
 
-/// Whether both show the same cells; colours aside.
+/// Whether both show the same cells, whatever their colours.
 fn same_cells(a: &MapView, b: &MapView) -> bool {
     let colors = b.colors;
     MapView {

@@ -1,37 +1,37 @@
-//! When to ask for a graphics device again after one was lost, and when to start a worker again that
+//! When to request a graphics device again after one was lost, and when to restart a worker that
 //! stopped. A browser that lost its graphics process twice refuses adapters for about two minutes.
 
 use super::EngineError;
 
 /// Wait after the first loss, in ms.
 const SOON: u32 = 1_500;
-/// Wait after every further one.
+/// Wait after every further loss.
 const LATER: u32 = 120_000;
-/// Further tries at most.
+/// Maximum number of further tries.
 const LATER_TRIES: u32 = 2;
 
-/// How often a device was asked for again.
+/// How many times a device was requested again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     tries: u32,
 }
 
-/// Who asks for the device again.
+/// Who requests the device again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Again {
-    /// Nobody: there is nothing to ask, or the question is still open.
+    /// Nobody: there is nothing to request, or a request is still pending.
     #[default]
     Nobody,
-    /// The reader may; if it is asked for without the reader, then at once.
+    /// The reader may; if the page requests a device by itself, it does so at once.
     Reader,
     /// The page within two minutes, or the reader.
     Later,
-    /// The reader only: the page has given up.
+    /// Only the reader: the page has given up.
     GivenUp,
 }
 
 impl Recovery {
-    /// How long to wait before the next try, in ms; `None` when there is none left.
+    /// How long to wait before the next try, in ms; `None` when none is left.
     pub fn wait(self) -> Option<u32> {
         match self.tries {
             0 => Some(SOON),
@@ -40,7 +40,7 @@ impl Recovery {
         }
     }
 
-    /// Who asks again, when the device does not draw because of `why`.
+    /// Who requests the device again, when it does not draw because of `why`.
     pub fn again(self, why: &EngineError) -> Again {
         match (why, self.tries) {
             (EngineError::NoWebGpu | EngineError::NoCpu(_), _) | (EngineError::NoAnswer, 0) => {
@@ -52,13 +52,13 @@ impl Recovery {
         }
     }
 
-    /// A device is asked for now, by the clock or by the reader.
+    /// The page or the reader requests a device now.
     pub fn tried(&mut self) {
         self.tries += 1;
     }
 
-    /// A device that drew for `ms` was lost because of `why`. A long time without trouble starts
-    /// anew; a device that no longer answers would not do so at once either.
+    /// A device that drew for `ms` was lost because of `why`. A long time without a loss resets the
+    /// count; a device that no longer answers would not recover at once either.
     pub fn lost(&mut self, ms: f64, why: &EngineError) {
         if ms > f64::from(LATER) {
             self.tries = 0;
@@ -69,17 +69,17 @@ impl Recovery {
     }
 }
 
-/// Further starts of a worker that stops; a long time without trouble starts anew.
+/// Maximum restarts of a worker that stops; a long time without a stop resets the count.
 const RESTARTS: u32 = 3;
 
-/// How often a worker has stopped.
+/// How many times a worker has stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restarts {
     stops: u32,
 }
 
 impl Restarts {
-    /// A worker that had run for `ms` has stopped. Returns whether to start it again.
+    /// A worker that ran for `ms` has stopped. Returns whether to restart it.
     pub fn stopped(&mut self, ms: f64) -> bool {
         if ms > f64::from(LATER) {
             self.stops = 0;
@@ -135,7 +135,7 @@ mod tests {
         let mut restarts = Restarts::default();
         let again = [0.0, 119_000.0, 0.0, 5_000.0, 0.0].map(|ms| restarts.stopped(ms));
         assert_eq!(again, [true, true, true, false, false]);
-        // Two minutes of work are no trouble.
+        // Two minutes of work reset the count.
         let again = [121_000.0, 0.0, 0.0, 0.0].map(|ms| restarts.stopped(ms));
         assert_eq!(again, [true, true, true, false]);
     }

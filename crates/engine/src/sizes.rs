@@ -1,4 +1,4 @@
-//! Every size that a device could refuse, from one pure place: buffers, dispatches, statistics.
+//! Every size that a device could refuse, in one pure module: buffers, dispatches, statistics.
 
 use attnscope_attention::config::Config;
 use attnscope_attention::layer::{Input, Layer};
@@ -6,10 +6,10 @@ use attnscope_attention::visibility::Visibility;
 
 use super::EngineError;
 
-/// Segments per row whose normalisers are kept; with more of them, each is short and recomputed.
+/// Segments per row whose normalisers are stored; with more, each segment is short and recomputed.
 pub const MAX_STORED_SEGMENTS: usize = 64;
 
-/// All heads' statistics are kept up to this many bytes; beyond it, one head's at a time.
+/// All heads' statistics are cached up to this many bytes; beyond it, one head's at a time.
 const MAX_STATS_BYTES: u64 = 64 << 20;
 
 /// Bytes of one entry of the row statistics.
@@ -56,7 +56,7 @@ pub fn aligned(bytes: u64) -> u64 {
     bytes.next_multiple_of(ALIGN)
 }
 
-/// `bytes` as a buffer of the store has them: never none, and whole vec4s.
+/// The size of a buffer of the store for `bytes`: never zero, and whole vec4s.
 pub fn stored(bytes: u64) -> u64 {
     bytes.max(16).next_multiple_of(16)
 }
@@ -72,17 +72,17 @@ pub struct PaddedSizes {
     pub head_dim: usize,
     /// vec4s of one row of a head.
     pub head_stride: usize,
-    /// Bytes from one head to the next in q, k, v and their twins: L rows, and behind those of k the
-    /// row that they have in common (see [`super::centring`]).
+    /// Bytes from one head to the next in q, k, v, k' and v': L rows, and in k after them the row
+    /// that the keys have in common (see [`super::centring`]).
     pub head_bytes: u64,
-    /// Numbers of one row of X (d, also for a preview that holds one head); d_h·H without X.
+    /// Numbers of one row of X (d, also for a preview with one head); d_h·H without X.
     pub input_dim: usize,
     /// vec4s of one row of O and Y.
     pub model_stride: usize,
 }
 
 impl PaddedSizes {
-    /// The sizes of `layer`, when the device allows them.
+    /// The sizes of `layer`, if the device allows them.
     ///
     /// # Errors
     /// [`EngineError::TooLarge`] when a buffer or a bound range would be beyond the limits.
@@ -122,7 +122,7 @@ impl PaddedSizes {
     }
 }
 
-/// Whether `bytes` fit, as a result in elements of four bytes.
+/// Checks that `bytes` fit; returns the size in elements of four bytes.
 ///
 /// # Errors
 /// [`EngineError::TooLarge`] when they do not.
@@ -146,7 +146,7 @@ pub fn max_seq_len(d: usize, heads: usize, allowed: Allowed) -> u32 {
     by_buffer.min(by_binding).min(u64::from(u32::MAX)) as u32
 }
 
-/// How the row statistics of a layer are kept.
+/// How the row statistics of a layer are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatSizes {
     /// Keys per segment.
@@ -157,12 +157,12 @@ pub struct StatSizes {
     pub stride: usize,
     /// Bytes from one head to the next.
     pub head_bytes: u64,
-    /// Heads whose statistics are kept at a time.
+    /// Heads whose statistics are cached at a time.
     pub slots: usize,
 }
 
 impl StatSizes {
-    /// How `heads` heads of `seq_len` rows keep their statistics under `config`.
+    /// How the statistics of `heads` heads of `seq_len` rows are stored under `config`.
     pub fn new(seq_len: usize, heads: usize, config: &Config) -> Self {
         let segment = config.segment_len(seq_len);
         let segments = seq_len.div_ceil(segment).max(1);
@@ -187,15 +187,15 @@ impl StatSizes {
     }
 }
 
-/// Workgroups across and down for `threads` threads: one row of them, or several where one would
-/// be too long. Kernels number their threads `x + y · width` and ignore those too many.
+/// Workgroups across and down for `threads` threads: one row of them, or several where one would be
+/// too long. Kernels number their threads `x + y · width` and ignore the surplus.
 pub fn grid(threads: u64, workgroup: u32, allowed: u64) -> (u32, u32) {
     let count = threads.div_ceil(u64::from(workgroup.max(1))).max(1);
     let down = count.div_ceil(allowed.max(1));
     (count.div_ceil(down) as u32, down as u32)
 }
 
-/// Keys that a row looks at under `visibility`, at most.
+/// Maximum number of keys that a row reads under `visibility`.
 pub fn keys_per_row(seq_len: usize, visibility: &Visibility) -> usize {
     let side = |reach: Option<i32>| reach.map_or(seq_len as i64, i64::from);
     let near = (side(visibility.left) + side(visibility.right) + 1).clamp(0, seq_len as i64);
@@ -204,7 +204,7 @@ pub fn keys_per_row(seq_len: usize, visibility: &Visibility) -> usize {
 }
 
 /// Texels per edge of a small map of `seq_len` tokens that is shown at `wanted` of them. Kernels
-/// make blocks of 4 × 4 cells at the price of one, so a texel is a cell or whole blocks; the
+/// compute blocks of 4 × 4 cells for the price of one, so a texel is one cell or whole blocks; the
 /// drawing takes the largest by magnitude of the texels of a pixel.
 pub fn strip_texels(seq_len: usize, wanted: u32) -> u32 {
     let cells = if seq_len <= 256 {
@@ -215,12 +215,12 @@ pub fn strip_texels(seq_len: usize, wanted: u32) -> u32 {
     seq_len.div_ceil(cells).max(1) as u32
 }
 
-/// Partial sums of the low-rank Y, kept so that a moved rank adds a few components only.
+/// Partial sums of the low-rank Y, cached so that a changed rank adds only a few components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartialSums {
-    /// Components from one to the next, a multiple of four.
+    /// Components between two sums, a multiple of four.
     pub step: u32,
-    /// How many are kept.
+    /// Number of sums.
     pub count: u32,
 }
 

@@ -1,4 +1,4 @@
-//! PaddedSizes, without a device.
+//! PaddedSizes, tested without a device.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

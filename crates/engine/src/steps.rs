@@ -1,5 +1,5 @@
-//! What is left to compute for a Frame, as steps small enough for one submit each. Pure: read from
-//! the table of passes and from what is valid already.
+//! The remaining work for a Frame, as steps small enough for one submit each. Pure: it follows from
+//! the table of passes and from the valid results.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,7 +10,7 @@ use super::passes::{Cost, Pass, Rows, Unit};
 use super::sizes::{PaddedSizes, StatSizes, blocks, keys_per_row, partial_sums};
 use super::{Frame, MapView};
 
-/// An exponential and its surroundings, in multiply-adds.
+/// Cost of an exponential and the work around it, in multiply-adds.
 const EXP_COST: u64 = 16;
 
 /// Half-open range of rows (query rows of a head, or texel rows).
@@ -21,12 +21,12 @@ pub type RowRange = (u32, u32);
 pub struct Job {
     /// What is computed.
     pub pass: Pass,
-    /// Head or partial sum; 0 for a pass that is one whole.
+    /// Head or partial sum; 0 for a pass with a single unit.
     pub unit: u32,
     /// Its rows; `(0, 1)` for a pass without rows.
     pub rows: RowRange,
-    /// [`Pass::Stats`] leaves the scores in the texels of the map, [`Pass::Map`] makes weights of
-    /// them: each score is computed once.
+    /// [`Pass::Stats`] writes the scores into the texels of the map, and [`Pass::Map`] turns them
+    /// into weights: each score is computed once.
     pub scores_cached: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Step {
     pub cost: u64,
 }
 
-/// Steps in order: first what the large map waits for, then the rest.
+/// Steps in order: first those that the large map waits for, then the rest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Steps {
     /// Up to and including the large map on its target.
@@ -77,7 +77,7 @@ pub fn row_count(pass: Pass, frame: &Frame) -> u32 {
 
 /// Makes [`Steps`].
 pub struct StepPlanner<'a> {
-    /// What is to be seen.
+    /// The Frame to draw.
     pub frame: &'a Frame,
     /// PaddedSizes of its layer.
     pub sizes: &'a PaddedSizes,
@@ -85,15 +85,15 @@ pub struct StepPlanner<'a> {
     pub stats: &'a StatSizes,
     /// Multiply-adds of one step.
     pub budget: u64,
-    /// Whether the engine computes a pass by itself. One that it makes together with the passes that
-    /// read it has no steps.
+    /// Whether the engine computes a pass separately. A pass that it computes inside the passes
+    /// that read it has no steps.
     pub computes: fn(Pass) -> bool,
-    /// Whether the engine can leave scores in the texels of a whole map.
+    /// Whether the engine can store scores in the texels of a whole map.
     pub caches_scores: bool,
 }
 
 impl StepPlanner<'_> {
-    /// What is left to do when the results of `cache` are valid.
+    /// The remaining work when the results of `cache` are valid.
     pub fn steps(&self, cache: &CacheState) -> Steps {
         let mut planning = Planning {
             planner: self,
@@ -123,8 +123,8 @@ impl StepPlanner<'_> {
         Steps { front, back }
     }
 
-    /// Whether the statistics of the head of `map` meet every score that it shows, and every texel
-    /// has room for one.
+    /// Whether the statistics of the head of `map` compute every score that it shows, and every
+    /// texel has room for one.
     fn can_cache_scores(&self, map: &MapView) -> bool {
         let len = self.sizes.seq_len as u32;
         let stored = self.stats.stride > self.stats.segments;
@@ -135,7 +135,7 @@ impl StepPlanner<'_> {
             && !self.frame.config.reading.is_signed()
     }
 
-    /// What the rows of `pass` cost.
+    /// Cost of the rows of `pass`.
     fn rates(&self, pass: Pass) -> Rates {
         let frame = self.frame;
         let len = self.sizes.seq_len as u64;
@@ -171,7 +171,7 @@ impl StepPlanner<'_> {
         }
     }
 
-    /// Multiply-adds of the rows of scores, exponentials counted in.
+    /// Multiply-adds of the rows of scores, including exponentials.
     fn score_rows(&self) -> Rates {
         let len = self.sizes.seq_len;
         let visibility = &self.frame.config.visibility;
@@ -189,9 +189,9 @@ impl StepPlanner<'_> {
         width as u64 + EXP_COST
     }
 
-    /// Multiply-adds of texel rows over a part of `cells` rows and columns, from row `first` on, that
-    /// is shown in `texels`. Every texel looks at each of its rows; scores are made where a key can be
-    /// seen.
+    /// Multiply-adds of texel rows over a part of `cells` rows and columns, from row `first` on,
+    /// that is shown in `texels`. Every texel reads each of its rows; scores are computed only
+    /// where a key can be visible.
     fn texel_rows(&self, first: u32, cells: (u32, u32), texels: (u32, u32)) -> Rates {
         let config = &self.frame.config;
         let len = self.sizes.seq_len;
@@ -218,7 +218,7 @@ impl StepPlanner<'_> {
     }
 }
 
-/// Multiply-adds a row: of the first ones, which see every key, and of the others.
+/// Multiply-adds per row: of the first rows, which see every key, and of the others.
 #[derive(Clone, Copy)]
 struct Rates {
     globals: u32,
@@ -227,7 +227,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// All rows alike.
+    /// All rows cost the same.
     fn even(per_row: u64) -> Self {
         Self {
             globals: 0,
@@ -236,7 +236,7 @@ impl Rates {
         }
     }
 
-    /// So many times as much.
+    /// Multiplied by a factor.
     fn times(self, by: u64) -> Self {
         Self {
             global: self.global * by,
@@ -246,11 +246,11 @@ impl Rates {
     }
 }
 
-/// Steps in the making.
+/// Steps under construction.
 struct Planning<'a> {
     planner: &'a StepPlanner<'a>,
     cache: &'a CacheState,
-    /// The unit that each place of the cache holds once the steps so far are done.
+    /// The unit that each place of the cache will have after the steps so far.
     planned: HashMap<(Pass, usize), u32>,
     steps: VecDeque<Step>,
 }
@@ -264,7 +264,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Plans `unit` of `pass` and everything that it reads, unless they are there.
+    /// Plans `unit` of `pass` and everything that it reads, unless they are valid.
     fn require(&mut self, pass: Pass, unit: u32) {
         let frame = self.planner.frame;
         if !(pass.row().runs)(frame) {
@@ -279,8 +279,8 @@ impl Planning<'_> {
         if let (Pass::Map, Some(map)) = (pass, &frame.map)
             && self.planner.can_cache_scores(map)
         {
-            // Also where the statistics are there: other shaders for those would cost more to compile
-            // than the scores cost to compute.
+            // Also when the statistics are valid: compiling other shaders for that case would cost
+            // more than computing the scores.
             self.require_inputs(Pass::Stats, map.head);
             self.plan(Pass::Stats, map.head, true);
             return self.plan(Pass::Map, 0, true);

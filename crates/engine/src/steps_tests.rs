@@ -1,4 +1,4 @@
-//! What is left to do, without a GPU.
+//! The remaining work, tested without a GPU.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn frame(heads: usize, seq_len: usize) -> Frame {
     }
 }
 
-/// What is valid before anything was computed.
+/// The cache before anything was computed.
 fn nothing(frame: &Frame) -> CacheState {
     CacheState::new(units(frame))
 }
@@ -81,7 +81,7 @@ fn units(frame: &Frame) -> Units {
     Units::of(frame, &sizes, &stats)
 }
 
-/// The uploads are made by the passes that read them.
+/// The passes that read the uploads make them.
 fn computes(pass: Pass) -> bool {
     !matches!(pass, Pass::Layer | Pass::ScoreFactors | Pass::ScoreBias)
 }
@@ -90,7 +90,7 @@ fn stats(head: u32, rows: RowRange) -> Job {
     Job::rows(Pass::Stats, head, rows)
 }
 
-/// Statistics that leave their scores in the texels of the map.
+/// Statistics that write their scores into the texels of the map.
 fn scores(head: u32, rows: RowRange) -> Job {
     Job {
         scores_cached: true,
@@ -126,7 +126,7 @@ fn jobs(work: &Steps) -> (Vec<Job>, Vec<Job>) {
     (of(&work.front), of(&work.back))
 }
 
-/// Notes all of `work` as done.
+/// Records all of `work` as done.
 fn all_done(frame: &Frame, done: &mut CacheState, work: &Steps) {
     for step in work.front.iter().chain(&work.back) {
         done.record(step.job, row_count(step.job.pass, frame));
@@ -212,7 +212,7 @@ fn long_work_is_cut_into_steps_of_the_budget() {
     assert!(stats.len() > 10);
     assert!(stats.iter().all(|(_, cost)| *cost <= budget));
     assert_eq!(stats[stats.len() - 1].0.1, 512);
-    // Only the last block makes the statistics whole.
+    // Only the last block completes the statistics.
     let mut done = nothing(&frame);
     for job in [scores, super::tests::stats] {
         done.record(job(0, stats[0].0), 512);
@@ -253,7 +253,7 @@ fn scores_are_left_in_texels_only_where_each_has_one_and_is_made_for_the_statist
         map.texel_rows = 159;
     };
     assert!(!kept(&change(part)));
-    // Statistics that are there do not hold the scores.
+    // Statistics that are already valid did not store the scores.
     let mut done = nothing(&whole);
     done.record(stats(1, (0, 160)), 160);
     let front = jobs(&work(&whole, &done, u64::MAX)).0;
@@ -278,7 +278,7 @@ fn a_map_costs_what_its_rows_see_and_not_what_they_could() {
         window.config.visibility.right,
     ) = (Some(8), Some(8));
     assert!(10 * cost(&window) < cost(&full));
-    // A row without keys has a weight everywhere then.
+    // A fully masked row then has a weight everywhere.
     window.config.empty = FullyMasked::Mean;
     assert_eq!(cost(&window), cost(&full));
 }

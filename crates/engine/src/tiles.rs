@@ -1,6 +1,6 @@
-//! Where the maps of each picture stand on its canvas.
+//! Where the maps of each picture are on its canvas.
 
-/// Pixels of ground between the two output maps.
+/// Background pixels between the two output maps.
 pub const OUTPUT_GAP: u32 = 2;
 
 /// Rectangle of a target in pixels.
@@ -16,7 +16,7 @@ pub struct Viewport {
     pub height: f32,
 }
 
-/// Where small map `at` of `count` stands on a canvas of `size` pixels: `columns` in a row, `gap`
+/// Where small map `at` of `count` is on a canvas of `size` pixels: `columns` in a row, `gap`
 /// pixels apart, as large as fits. `None` when the canvas is too small.
 pub fn strip_tile(
     size: (u32, u32),

@@ -1,10 +1,10 @@
-//! A Frame held to its layer before anything is computed from it.
+//! Fits a Frame to its layer before anything is computed from it.
 
 use crate::Frame;
 use crate::sizes::strip_texels;
 use attnscope_scene::Rect;
 
-/// `frame` with head, rectangle and texels inside the layer, whatever was asked for.
+/// `frame` with head, rectangle and texels clamped to the layer.
 pub fn validated(frame: &Frame) -> Frame {
     let mut frame = frame.clone();
     let len = (frame.layer.seq_len as u32).max(1);

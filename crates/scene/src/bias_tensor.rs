@@ -1,12 +1,12 @@
-//! Biases whose numbers come from a seed: which there are, their shapes, and the numbers at
-//! amplitude 1, made at once or piece by piece on another thread.
+//! Biases whose numbers come from a seed: the list of them, their shapes, and the numbers at
+//! amplitude 1, computed at once or in chunks on another thread.
 
 use super::resolve::{self, Sizes};
 use super::{Bias, BiasShape, Cjar};
 use attnscope_attention::layer::Tensor;
 use serde::{Deserialize, Serialize};
 
-/// A bias whose numbers are made.
+/// A bias whose numbers come from a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// P_K, `[H, 1 or L, d_h]`.
@@ -17,10 +17,10 @@ pub enum Unit {
     S,
 }
 
-/// All that the numbers of a [`Unit`] depend on: its amplitude does not count.
+/// Everything that the numbers of a [`Unit`] depend on; the amplitude does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitKey {
-    /// Shape, one row a position, seed, sizes.
+    /// Shape, one row per position, seed, sizes.
     Position(BiasShape, bool, u32, Sizes),
     /// Seed, sizes.
     Dense(u32, Sizes),
@@ -46,7 +46,7 @@ impl Unit {
         }
     }
 
-    /// Its shape; `None` for a dense s that is too large to be made.
+    /// Its shape; `None` for a dense s that is too large to compute.
     pub fn shape(self, cjar: &Cjar, sizes: Sizes) -> Option<[usize; 3]> {
         match self.position(cjar) {
             Some(bias) => {

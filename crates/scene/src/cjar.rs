@@ -42,10 +42,10 @@ impl Default for Cjar {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BiasShape {
-    /// Standard normal numbers, as the listing's `torch.randn`.
+    /// Standard normal numbers, like `torch.randn` in the listing.
     #[default]
     Normal,
-    /// Xavier normal with gain 0.02, as the CJAR text begins to learn.
+    /// Xavier normal with gain 0.02: the initial values in the CJAR text.
     Xavier,
     /// Sines and cosines of the position.
     Sinusoidal,
@@ -57,11 +57,11 @@ pub enum BiasShape {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bias {
-    /// Factor; 0 is none.
+    /// Factor; 0 means no bias.
     pub amplitude: f32,
     /// Shape of the unit tensor.
     pub shape: BiasShape,
-    /// One row per head for all positions (as the listing has it), or one per position.
+    /// One row per head for all positions (as in the listing), or one per position.
     pub per_position: bool,
     /// Seed of the random shapes; hot dimension of `OneHot` (modulo d_h).
     pub seed: u32,
@@ -83,11 +83,11 @@ impl Default for Bias {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Curve {
-    /// Factor on the whole; 0 is none.
+    /// Factor on the whole curve; 0 means no bias.
     pub amplitude: f32,
-    /// Per token, rising to the right.
+    /// Per token, increasing to the right.
     pub slope: f32,
-    /// Per token of distance, falling on both sides (ALiBi's shape).
+    /// Per token of distance, decreasing on both sides (ALiBi's shape).
     pub decay: f32,
     /// Height of the cosine.
     pub wave: f32,

@@ -1,11 +1,11 @@
-//! The call of other libraries that makes the same mask. Code is in no language of the page;
-//! `docs/parity.md` holds what each call was seen to do.
+//! The call of other libraries that makes the same mask. Code needs no translation;
+//! `docs/parity.md` has the measured result of each call.
 
 use super::key_count::torch_mask;
 use attnscope_attention::config::FullyMasked;
 use attnscope_attention::visibility::Visibility;
 
-/// One call: the library, and what to write.
+/// One call: the library, and the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Library and function, for a label.
@@ -14,8 +14,9 @@ pub struct Call {
     pub code: String,
 }
 
-/// The calls that make the mask of `visibility`; `scale` where it is not 1/√d_h. With
-/// [`FullyMasked::Mean`] a mask is written as −1e9 in the scores, which is what gives such rows the mean.
+/// The calls that make the mask of `visibility`; with `scale` where it is not 1/√d_h. With
+/// [`FullyMasked::Mean`] the mask is written as −1e9 in the scores, which gives fully masked rows the
+/// mean.
 pub fn calls(visibility: &Visibility, empty: FullyMasked, scale: Option<f64>) -> Vec<Call> {
     let mask = torch_mask(visibility);
     if let (Some(mask), FullyMasked::Mean) = (&mask, empty) {
@@ -43,8 +44,8 @@ pub fn calls(visibility: &Visibility, empty: FullyMasked, scale: Option<f64>) ->
     calls
 }
 
-/// A number in the fewest digits that Python reads as the same f64, with an exponent where zeros
-/// would fill the line.
+/// A number in the fewest digits that Python reads as the same f64, with an exponent instead of
+/// long runs of zeros.
 fn number(value: f64) -> String {
     format!("{value:?}")
 }
@@ -87,7 +88,7 @@ fn flex(mask: Option<&str>, scale: &str) -> String {
     }
 }
 
-/// Reaches and the causal switch, and nothing else.
+/// Only left, right and the causal switch.
 fn is_plain(visibility: &Visibility) -> bool {
     let only_reach = Visibility {
         causal: visibility.causal,
@@ -98,7 +99,7 @@ fn is_plain(visibility: &Visibility) -> bool {
     *visibility == only_reach
 }
 
-/// A window and nothing else, with both reaches or none.
+/// Only a window, with both sides limited or none.
 fn jax(visibility: &Visibility, scale: &str) -> Option<String> {
     let window = match (visibility.left, visibility.right) {
         (None, None) => String::new(),
@@ -116,7 +117,7 @@ fn jax(visibility: &Visibility, scale: &str) -> Option<String> {
         .then(|| format!("jax.nn.dot_product_attention(q, k, v{window}{causal}{scale})"))
 }
 
-/// The last so many keys of a causal mask: the operator counts the token itself.
+/// Only the last keys of a causal mask: the operator counts the token itself.
 fn onnx(visibility: &Visibility, scale: &str) -> Option<String> {
     let ahead = visibility.right.is_none_or(|right| right >= 0);
     let left = visibility.left.filter(|&left| left >= 0)?;
@@ -202,7 +203,7 @@ mod tests {
         &rest[..rest.find([',', ')']).expect("an end")]
     }
 
-    /// Whether Python takes `text` for a float: sign, digits with a point, exponent.
+    /// Whether Python accepts `text` as a float: sign, digits with a point, exponent.
     fn is_python_float(text: &str) -> bool {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let unsigned = |text: &str| text.strip_prefix('-').unwrap_or(text).to_owned();
@@ -226,7 +227,7 @@ mod tests {
             right: Some(0),
             ..Visibility::default()
         };
-        // Numbers of a Scene are f32, those of the sizes f64.
+        // Numbers of a Scene are f32, numbers from sizes f64.
         let narrow = [
             4e-7f32,
             -4e-7,
@@ -274,7 +275,7 @@ mod tests {
         for Call { name, code } in calls(&parsed.scene.visibility(), FullyMasked::Zero, Some(scale))
         {
             let read: f64 = written(&code).parse().expect("a number");
-            // What the engines take.
+            // What the engines use.
             assert_eq!((read as f32).to_bits(), 4e-7f32.to_bits(), "{name}: {code}");
         }
     }

@@ -1,9 +1,9 @@
-//! Facts about a mask, for labels: how many keys a row sees, and the PyTorch line that makes the
-//! same mask. Closed form per row: O(L), never O(L²).
+//! Numbers of a mask for labels: how many keys a row sees, and the PyTorch line that makes the same
+//! mask. Closed form per row: O(L), never O(L²).
 
 use attnscope_attention::visibility::Visibility;
 
-/// How many keys the queries of a sequence see, the layer's own boolean mask aside.
+/// How many keys the queries of a sequence see, without the layer's own boolean mask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyCount {
     /// Fewest keys of any query.
@@ -35,7 +35,7 @@ impl KeyCount {
         )
     }
 
-    /// Share of the L² cells that is visible, 0 ..= 1.
+    /// Share of the L² cells that are visible, 0 ..= 1.
     pub fn share(&self, seq_len: usize) -> f64 {
         if seq_len == 0 {
             return 0.0;
@@ -44,8 +44,8 @@ impl KeyCount {
     }
 }
 
-/// The PyTorch expression of the same mask, for `i = torch.arange(L)[:, None]` and
-/// `j = torch.arange(L)[None, :]`; `None` where everything is visible. It is code, in no language.
+/// The PyTorch expression of the same mask, for `i = torch.arange(L)[:, None]` and `j =
+/// torch.arange(L)[None, :]`; `None` where everything is visible. Code needs no translation.
 pub fn torch_mask(visibility: &Visibility) -> Option<String> {
     let mut all = Vec::new();
     if let Some(left) = visibility.left {
@@ -58,7 +58,7 @@ pub fn torch_mask(visibility: &Visibility) -> Option<String> {
         all.push(format!("((j - i) % {} == 0)", visibility.dilation));
     }
     let kept = visibility.sinks.max(visibility.globals);
-    // Where everything is near, what else is kept adds nothing.
+    // Where every key is near, sinks and globals add nothing.
     if !all.is_empty() && kept > 0 {
         let near = all.join(" & ");
         let mut any = vec![if all.len() > 1 {

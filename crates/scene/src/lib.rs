@@ -26,39 +26,40 @@ pub use cjar::{Bias, BiasShape, Cjar, Curve};
 pub use lang::Lang;
 pub use view::{ColorScale, FIRST_HEAD, Panel, Quantity, Range, Rect, View};
 
-/// Everything the reader can change and nothing else.
+/// Everything the reader can change, and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Scene {
     /// Where q, k, v come from.
     pub source: Source,
-    /// Whether W_Q, W_K and W_V act; if not, q = k = v = X split into heads.
+    /// Whether W_Q, W_K and W_V are applied; if not, q = k = v = X split into heads.
     pub projected: bool,
     /// Which of the three mechanisms.
     pub mechanism: Mechanism,
-    /// No key after the query; acts in every mechanism.
+    /// No key after the query; applies to every mechanism.
     pub causal: bool,
-    /// The window; acts in `Window`, and in `Cjar` when `windowed`.
+    /// The window; applies to `Window`, and to `Cjar` if `windowed`.
     pub window: Window,
     /// CJAR inside the window.
     pub windowed: bool,
-    /// So many tokens at the end are padding, which no query sees; acts in every mechanism.
+    /// Number of padding tokens at the end, which no query sees; applies to every mechanism.
     pub padding: u32,
-    /// What a row gets that sees no key; acts in every mechanism.
+    /// What a fully masked row gets; applies to every mechanism.
     pub empty: FullyMasked,
     /// The factor of q·k'.
     pub scale: Scale,
-    /// What CJAR adds; acts only in `Cjar`.
+    /// What CJAR adds; applies only to `Cjar`.
     pub cjar: Cjar,
-    /// What of it is looked at.
+    /// What is on screen.
     pub view: View,
     /// Language; `None` follows `?lang=`, then the browser.
     pub lang: Option<Lang>,
     /// Theme; `None` follows the host page, then the system.
     pub theme: Option<Theme>,
-    /// Starter scene this Scene began as, if any: its title and text are shown beside the map.
+    /// Starter scene that this Scene started from, if any: its title and text are shown beside the
+    /// map.
     pub lesson: Option<LessonId>,
-    /// Embed: which controls are shown. Empty = those of the mechanism.
+    /// Embed: the visible controls. Empty = those of the mechanism.
     pub show: Vec<Control>,
 }
 
@@ -111,20 +112,20 @@ pub enum Source {
     },
 }
 
-/// The longest sequence a synthetic source may ask for.
+/// The longest sequence of a synthetic source.
 pub const MAX_SEQ_LEN: u32 = 65_536;
 
-/// The layer of a text when none is named.
+/// The default layer of a text.
 const fn default_layer() -> u8 {
     1
 }
 
-/// The length of a synthetic sequence when none is named.
+/// The default length of a synthetic sequence.
 const fn default_seq_len() -> u32 {
     64
 }
 
-/// The seed of a synthetic sequence when none is named.
+/// The default seed of a synthetic sequence.
 const fn default_seed() -> u32 {
     1
 }
@@ -179,7 +180,7 @@ pub enum Mechanism {
     Cjar,
 }
 
-/// How one number w becomes (left, right) (SPEC 2).
+/// How the number w becomes (left, right) (SPEC 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Convention {
@@ -200,7 +201,7 @@ pub enum Convention {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Window {
-    /// What w means.
+    /// Meaning of w.
     pub convention: Convention,
     /// Window size w.
     pub size: u32,
@@ -210,9 +211,9 @@ pub struct Window {
     pub right: Option<i32>,
     /// Only offsets divisible by this; ≥ 1.
     pub dilation: u32,
-    /// First so many keys always near.
+    /// The first `sinks` keys are visible to every query.
     pub sinks: u32,
-    /// First so many tokens see and are seen by all.
+    /// The first `globals` tokens see every token, and every token sees them.
     pub globals: u32,
 }
 
@@ -237,7 +238,7 @@ pub enum Scale {
     /// 1/√d_h.
     #[default]
     HeadDim,
-    /// 1/√d, as the first listing.
+    /// 1/√d, as in the first listing.
     ModelDim,
     /// A free value.
     Free(f32),
@@ -275,7 +276,7 @@ pub enum LessonId {
     Cjar,
 }
 
-/// Controls an embed may show.
+/// Controls that an embed may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {

@@ -1,15 +1,15 @@
-//! What a layer has less of than a Scene asks for: a head, a rank, a part of the map.
+//! Clips a Scene to a layer that has fewer heads, ranks or tokens than it asks for.
 
 use super::resolve::Sizes;
 use super::warning::{Reason, Warning};
 use super::{Mechanism, Rect, Scene};
 
 impl Scene {
-    /// The Scene with what a layer of these sizes has of it, and what was limited. Both show the same;
-    /// this one says so. Keys of the warnings are those of the link.
+    /// The Scene clipped to a layer of these sizes, and a warning for each clipped value. Both
+    /// Scenes show the same; the clipped one says so. Keys of the warnings are those of the link.
     ///
-    /// Numbers that do not act are left alone, and so are distances (the window, the dilation), which
-    /// may be longer than a text. A head that nobody has chosen is no choice that could be limited.
+    /// Numbers without effect stay, and so do distances (the window, the dilation), which may be
+    /// longer than a text. The default head was not chosen, so clipping it needs no warning.
     #[must_use]
     pub fn limited(&self, sizes: Sizes) -> (Self, Vec<Warning>) {
         let mut limits = Limits {
@@ -26,7 +26,7 @@ impl Scene {
     }
 }
 
-/// A Scene on its way.
+/// A Scene while it is being clipped.
 struct Limits<'a> {
     asked: &'a Scene,
     shown: Scene,
@@ -60,7 +60,7 @@ impl Limits<'_> {
         }
     }
 
-    /// Tokens of the mask, of which there are no more than L.
+    /// Numbers of tokens in the mask, at most L.
     fn mask(&mut self, seq_len: usize) {
         let window = self.asked.window_acts();
         self.count("sinks", window, seq_len, |s| &mut s.window.sinks);
@@ -77,7 +77,8 @@ impl Limits<'_> {
         }
     }
 
-    /// Ranks that no matrix of the layer has, and segments longer than it, take nothing away.
+    /// A rank above those of the layer's matrices, or a segment longer than the layer, has no
+    /// effect.
     fn ranks(&mut self, sizes: Sizes) {
         let score_rank = sizes.head_dim.min(sizes.seq_len);
         self.size("seg", sizes.seq_len, |s| &mut s.cjar.segment);

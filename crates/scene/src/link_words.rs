@@ -1,5 +1,5 @@
-//! The words by which choices are named in links and in controls. They are part of the link
-//! format: a word, once published, stays.
+//! The words for choices in links and in controls. They are part of the link format: a published
+//! word never changes.
 
 use super::{
     BiasShape, ColorScale, Control, Convention, LessonId, Mechanism, Panel, Passage, Pattern,
@@ -9,7 +9,7 @@ use attnscope_attention::config::{FullyMasked, Reading};
 
 /// A choice between named values.
 pub trait Word: Copy + PartialEq + 'static {
-    /// Every value with its word, in the order in which controls offer them.
+    /// Every value with its word, in the order of the controls.
     const WORDS: &'static [(Self, &'static str)];
 
     /// The word of this value.
@@ -20,7 +20,7 @@ pub trait Word: Copy + PartialEq + 'static {
             .map_or("", |&(_, word)| word)
     }
 
-    /// The value of a word, if it is one.
+    /// The value of a word, if there is one.
     fn from_word(text: &str) -> Option<Self> {
         Self::WORDS
             .iter()

@@ -8,9 +8,9 @@ use attnscope_attention::config::{FullyMasked, Reading};
 /// One point in which a listing and its text differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Point {
-    /// Partial: `window_size` is taken and never used; the text lets a query see so far.
+    /// Partial: `window_size` is a parameter but never used; the text limits the distance by it.
     Window,
-    /// Partial: the projections are made and never used.
+    /// Partial: the projections exist but are never used.
     Projection,
     /// Partial: scores are divided by √`embed_size`; the text has √d_k.
     Scale,
@@ -18,15 +18,15 @@ pub enum Point {
     Keys,
     /// CJAR: s_ij is nowhere in the listing.
     Bias,
-    /// CJAR: the mask is −1e9, so a row without keys gets the mean of all values.
+    /// CJAR: the mask is −1e9, so a fully masked row gets the mean of all values.
     Empty,
-    /// CJAR: the rank is in W_O alone; O(L² r) needs it in the score.
+    /// CJAR: the rank is only in W_O; O(L² r) needs it in the score.
     Rank,
 }
 
 /// Rank of W_O in the CJAR listing's preset.
 pub const OUT_RANK: u32 = 64;
-/// Rank of the score where the CJAR text is taken at its word.
+/// Rank of the score if the CJAR text is taken literally.
 pub const SCORE_RANK: u32 = 8;
 
 impl LessonId {
@@ -40,11 +40,11 @@ impl LessonId {
     }
 }
 
-/// Makes `scene` that of listing `id`: everything as the listing has it.
+/// Sets `scene` to listing `id`: everything as in the listing.
 pub(super) fn begin(id: LessonId, scene: &mut Scene) {
     look_at(scene, 1, 8);
     if id == LessonId::Cjar {
-        // A head that does not rest on [CLS] alone, so that every point is seen.
+        // A head that does not rely on [CLS] alone, so that every point is visible.
         look_at(scene, 1, 2);
         scene.mechanism = Mechanism::Cjar;
         // `torch.randn(1, heads, 1, head_dim)` each.
@@ -53,7 +53,7 @@ pub(super) fn begin(id: LessonId, scene: &mut Scene) {
             bias.shape = BiasShape::Normal;
             bias.per_position = false;
         }
-        // A mask is the caller's. This one, the strict past, leaves row 0 without any key.
+        // The caller supplies the mask. This one, the strict past, makes row 0 fully masked.
         scene.windowed = true;
         scene.window.convention = Convention::Explicit;
         (scene.window.left, scene.window.right) = (None, Some(-1));
@@ -64,7 +64,7 @@ pub(super) fn begin(id: LessonId, scene: &mut Scene) {
 }
 
 impl Point {
-    /// Name in the ids of elements.
+    /// Name in element ids.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Window => "point-window",
@@ -77,14 +77,13 @@ impl Point {
         }
     }
 
-    /// Whether the Scene's source leaves this point open: made-up layers bring q, k and v
-    /// themselves and have no projection to skip.
+    /// Whether this point applies to the Scene's source: synthetic layers have their own q, k and v
+    /// and no projection to skip.
     pub fn applies(self, scene: &Scene) -> bool {
         self != Self::Projection || matches!(scene.source, Source::MiniLm { .. })
     }
 
-    /// Whether the Scene has this point as the text says (`Some(true)`), as the listing does
-    /// (`Some(false)`), or in a third way.
+    /// Whether the Scene follows the text (`Some(true)`), the listing (`Some(false)`), or neither.
     pub fn as_text(self, scene: &Scene) -> Option<bool> {
         let cjar = &scene.cjar;
         let either = |listing: bool, text: bool| (listing || text).then_some(text);
@@ -113,7 +112,7 @@ impl Point {
         }
     }
 
-    /// Makes the point as the text says, or as the listing does. Everything else stays.
+    /// Makes the Scene follow the text, or the listing, in this point. Everything else stays.
     pub fn set(self, scene: &mut Scene, text: bool) {
         let cjar = &mut scene.cjar;
         match self {

@@ -1,32 +1,32 @@
-//! Scene ↔ URL fragment: `v=1&src=sentence.3&m=window&w=8`. Versioned, readable, defaults left
-//! out, and total: any text gives a Scene and a list of warnings.
+//! Scene ↔ URL fragment: `v=1&src=sentence.3&m=window&w=8`. Versioned, readable, without defaults,
+//! and total: any text gives a Scene and a list of warnings.
 
 use super::Scene;
 use super::keys::KEYS;
 use super::warning::{QUOTE_CHARS, Reason, Warning};
 
-/// The version of the link format that is written.
+/// The version of the link format that this code writes.
 pub const VERSION: u32 = 1;
-/// So many bytes of a fragment are read; the longest canonical link is far shorter.
+/// Maximum bytes of a fragment that are read; the longest canonical link is far shorter.
 pub const MAX_BYTES: usize = 8192;
-/// So many warnings are kept: nobody reads more, and a hostile link makes no more.
+/// Maximum number of warnings: nobody reads more, and a hostile link cannot make more.
 pub const MAX_WARNINGS: usize = 16;
 
-/// What became of a text.
+/// The result of reading a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// A legal Scene, whatever the text was.
     pub scene: Scene,
-    /// What was wrong with the text, in its order; at most [`MAX_WARNINGS`].
+    /// Problems of the text, in its order; at most [`MAX_WARNINGS`].
     pub warnings: Vec<Warning>,
-    /// The version that the text claims, the largest number where it is larger; [`VERSION`] when it
+    /// The version that the text claims, saturated at the largest number; [`VERSION`] when it
     /// claims none.
     pub version: u32,
 }
 
 impl Scene {
-    /// The Scene as a URL fragment without `#`. Only characters that need no escaping occur in it.
-    /// Parameters that have their default are left out.
+    /// The Scene as a URL fragment without `#`. It has only characters that need no escaping, and
+    /// no parameters at their default.
     pub fn to_fragment(&self) -> String {
         let plain = Self::default();
         let mut fragment = format!("v={VERSION}");
@@ -42,8 +42,8 @@ impl Scene {
         fragment
     }
 
-    /// What the Scene has for the parameter `key`, or for the one that `key` is a part of, as a
-    /// link would say it.
+    /// The link text for the parameter `key` in this Scene, or for the parameter that `key` is a
+    /// part of.
     pub fn value(&self, key: &str) -> Option<String> {
         if key == "v" {
             return Some(VERSION.to_string());
@@ -53,8 +53,8 @@ impl Scene {
         named(key).or_else(whole).map(|key| (key.write)(self))
     }
 
-    /// The Scene of a fragment, with or without its `#`. Total: unknown, doubled, illegal and
-    /// damaged parameters become warnings, the others count.
+    /// The Scene of a fragment, with or without its `#`. Total: unknown, duplicate, illegal and
+    /// damaged parameters become warnings, and the others apply.
     pub fn from_fragment(fragment: &str) -> Parsed {
         let mut warnings = Vec::new();
         let mut version = None;
@@ -64,7 +64,7 @@ impl Scene {
         for pair in beginning(fragment, &mut warnings)
             .trim_start_matches(['#', '?'])
             .split('&')
-            // A link copied out of HTML source has `&amp;` between its parameters.
+            // A link copied from HTML source has `&amp;` between its parameters.
             .map(|pair| pair.strip_prefix("amp;").unwrap_or(pair))
             .filter(|pair| !pair.is_empty())
         {
@@ -104,13 +104,13 @@ impl Scene {
 }
 
 /// The version that a link claims: any whole number above ours is a newer one, however long it is;
-/// below 1 there has been none.
+/// there has never been one below 1.
 fn read_version(text: &str) -> Result<u32, Reason> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(Reason::NotANumber);
     }
-    // Digits that are no u32 are too many.
+    // Digits that do not fit a u32 saturate.
     let number = digits.parse().unwrap_or(u32::MAX);
     if number == 0 || text.starts_with('-') {
         return Err(Reason::OutOfRange {
@@ -121,7 +121,7 @@ fn read_version(text: &str) -> Result<u32, Reason> {
     Ok(number)
 }
 
-/// What is read of a text: all of it, or as many whole parameters as the limit allows.
+/// The part of a text that is read: all of it, or as many whole parameters as the limit allows.
 fn beginning<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> &'a str {
     if text.len() <= MAX_BYTES {
         return text;
@@ -133,7 +133,7 @@ fn beginning<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> &'a str {
     &text[..end]
 }
 
-/// Percent-decoding that never fails: what is no escape stays as it is, what is no UTF-8 becomes
+/// Percent-decoding that never fails: a malformed escape stays as it is, invalid UTF-8 becomes
 /// U+FFFD.
 fn decode(text: &str) -> String {
     let bytes = text.as_bytes();

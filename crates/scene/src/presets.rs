@@ -1,25 +1,24 @@
-//! The starter scenes: for each a real head in which something is seen, a move that changes what
-//! is seen, and the facts of which its sentence speaks. No words here; they are in the locales.
+//! The starter scenes: each has a real head with a visible pattern, a move that changes the
+//! picture, and the topics of its sentence. No words here; they are in the language files.
 //!
-//! The numbers in the comments are those of the f64 reference; `tests/scene_presets.rs` holds the
-//! scenes to them.
+//! The numbers in the comments come from the f64 reference; `tests/scene_presets.rs` checks them.
 
 use super::listing;
 use super::{LessonId, Mechanism, Panel, Passage, Scene, Source};
 use attnscope_attention::config::Reading;
 
-/// What a sentence about a picture speaks of.
+/// A topic of the sentence about a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fact {
     /// `Summary::strongest`: the largest weight.
     Strongest,
-    /// `Summary::favourite`: the key that all look at.
+    /// `Summary::favourite`: the key with the largest mean weight.
     Favourite,
-    /// `Summary::offset`: the offset that all look at.
+    /// `Summary::offset`: the offset with the largest mean weight.
     Offset,
     /// `Summary::visible_*`: keys per row.
     VisibleKeys,
-    /// `Summary::lost`: what the mask takes away, the row that loses most.
+    /// `Summary::lost`: what the mask takes away, and the row that loses most.
     Lost,
     /// `Summary::row_sum`: smallest and largest row sum.
     RowSum,
@@ -35,7 +34,7 @@ pub enum Fact {
     Parameters,
 }
 
-/// The word "it" of the sentence, which is about the bridge.
+/// The token "it" of the sentence, which refers to the bridge.
 const IT: u32 = 12;
 /// The key "river" of the sentence.
 const RIVER: u32 = 6;
@@ -53,10 +52,11 @@ impl LessonId {
         Self::Rank,
     ];
 
-    /// The sources as their listings are written, in the order of the menu: see [`super::listing`].
+    /// The listings of the sources, in the order of the menu: see [`super::listing`].
     pub const LISTINGS: [Self; 2] = [Self::Partial, Self::Cjar];
 
-    /// The Scene with which this lesson begins. Language and theme are the reader's and not set.
+    /// The Scene with which this lesson starts. Language and theme belong to the reader and are not
+    /// set.
     pub fn scene(self) -> Scene {
         let mut scene = Scene {
             lesson: Some(self),
@@ -107,12 +107,12 @@ impl LessonId {
         scene
     }
 
-    /// The suggested move: what the reader is invited to do next, done. Everything that the move is
-    /// not about stays as the reader has it.
+    /// Applies the suggested move: the next step that the reader is invited to take. Everything
+    /// else stays as the reader has it.
     #[must_use]
     pub fn suggested(self, mut scene: Scene) -> Scene {
         match self {
-            // A head deeper down, in which a word finds what it stands for.
+            // A head in a deeper layer, in which a word attends to what it refers to.
             Self::Full => {
                 look_at(&mut scene, 3, 1);
                 scene.view.cell = Some((IT, RIVER));
@@ -125,7 +125,7 @@ impl LessonId {
             Self::Bias => scene.cjar.p_k.per_position = true,
             // The same s inside the softmax: no negative weight, rows sum to 1.
             Self::Signed => scene.cjar.reading = Reading::Bias,
-            // What a listing invites to are its points.
+            // The moves of a listing are its points.
             Self::Partial | Self::Cjar => {}
             // A third of the parameters of W_O, 0.57 of the energy.
             Self::Rank => scene.cjar.out_rank = Some(64),
@@ -133,7 +133,7 @@ impl LessonId {
         scene
     }
 
-    /// What the sentence under this lesson's picture speaks of, the main thing first.
+    /// The topics of the sentence under this lesson's picture, the most important first.
     pub fn facts(self) -> &'static [Fact] {
         match self {
             Self::Full | Self::Partial | Self::Cjar => {

@@ -1,4 +1,4 @@
-//! A Scene meets a layer: choices become the numbers and tensors of SPEC 1–4.
+//! Resolves a Scene for a layer: choices become the numbers and tensors of SPEC 1–4.
 
 use super::{
     Bias, BiasShape, ColorScale, Convention, Curve, FIRST_HEAD, Mechanism, Quantity, Rect, Scale,
@@ -31,14 +31,14 @@ impl From<&Layer> for Sizes {
     }
 }
 
-/// Up to so many tokens the weights of a map are told apart by linear colours.
+/// Longest text whose weights can be told apart by linear colours, in tokens.
 pub const LINEAR_TOKENS: usize = 64;
 
-/// A dense s has at most so many numbers, H·L²; with more it is left out, and the page says so.
+/// Largest dense s in numbers, H·L²; a larger one is left out, and the page says so.
 pub const MAX_DENSE: usize = 4_000_000;
 
 impl Sizes {
-    /// Whether a dense s of these sizes is small enough to be made.
+    /// Whether a dense s of these sizes is small enough to compute.
     pub fn dense_fits(self) -> bool {
         let cells = self.seq_len.checked_mul(self.seq_len);
         let all = cells.and_then(|cells| cells.checked_mul(self.heads));
@@ -52,7 +52,7 @@ impl Sizes {
 }
 
 impl Scene {
-    /// Whether the window takes part.
+    /// Whether the window applies.
     pub fn window_acts(&self) -> bool {
         match self.mechanism {
             Mechanism::Full => false,
@@ -61,7 +61,7 @@ impl Scene {
         }
     }
 
-    /// The layer as this Scene takes it: with or without its projections.
+    /// The layer for this Scene: with or without its projections.
     #[must_use]
     pub fn taken(&self, mut layer: Layer) -> Layer {
         if !self.projected {
@@ -70,8 +70,8 @@ impl Scene {
         layer
     }
 
-    /// Which keys a query may see (SPEC 2), whatever the layer: padding and the causal switch in
-    /// every mechanism, the window where it acts.
+    /// Which keys a query may see (SPEC 2), for any layer: padding and the causal switch in every
+    /// mechanism, the window where it applies.
     pub fn visibility(&self) -> Visibility {
         let mut visibility = Visibility::default();
         if self.window_acts() {
@@ -82,9 +82,9 @@ impl Scene {
         visibility
     }
 
-    /// Everything of SPEC 1–4 that is a number. Outside CJAR the reading is softmax and there are
-    /// no segments and no ranks. A rank that takes nothing away (ρ ≥ d_h or ρ ≥ L, r ≥ d) and a
-    /// segment that holds all keys (B ≥ L) become `None`.
+    /// Every number of SPEC 1–4. Outside CJAR the reading is softmax and there are no segments and
+    /// no ranks. A rank without effect (ρ ≥ d_h or ρ ≥ L, r ≥ d) and a segment that covers all keys
+    /// (B ≥ L) become `None`.
     pub fn config(&self, sizes: Sizes) -> Config {
         let scale = match self.scale {
             Scale::HeadDim => 1.0 / (sizes.head_dim.max(1) as f64).sqrt(),
@@ -106,7 +106,7 @@ impl Scene {
             };
             config.reading = self.cjar.reading;
             config.segment = below(self.cjar.segment, sizes.seq_len);
-            // q k'ᵀ of one head has no more than min(L, d_h) singular values.
+            // q k'ᵀ of one head has at most min(L, d_h) singular values.
             let score_rank = sizes.head_dim.min(sizes.seq_len);
             config.score_rank = below(self.cjar.score_rank, score_rank);
             config.out_rank = below(self.cjar.out_rank, sizes.model_dim());
@@ -115,9 +115,8 @@ impl Scene {
     }
 
     /// P_K, P_V and s as tensors; all absent outside CJAR, each absent at amplitude 0, s absent
-    /// where the reading does not use it. Makes the tensors anew: O(H·L·d_h) for a bias per
-    /// position. Callers that follow a slider keep them by their parameters (see
-    /// [`position_bias`]).
+    /// where the reading ignores it. Allocates new tensors: O(H·L·d_h) for a bias per position.
+    /// Callers that follow a slider cache them by their parameters (see [`position_bias`]).
     pub fn biases(&self, sizes: Sizes) -> Biases {
         if self.mechanism != Mechanism::Cjar {
             return Biases::default();
@@ -144,16 +143,16 @@ impl Scene {
         self.mechanism == Mechanism::Cjar && self.cjar.reading.is_signed()
     }
 
-    /// How colours are spread over the range of a map of so many tokens.
+    /// How colours are spread over the range of a map of `seq_len` tokens.
     pub fn color_scale(&self, seq_len: usize) -> ColorScale {
         self.view
             .color
             .unwrap_or_else(|| self.automatic_scale(seq_len))
     }
 
-    /// The scale where none is chosen: linear, but logarithmic for the weights of a long text. A row
-    /// shares out 1, so that the usual weight there is a thousandth of the largest. Numbers that can
-    /// be negative stay linear. The window does not matter: colours keep their meaning while it
+    /// The default scale: linear, but logarithmic for the weights of a long text. The weights of a
+    /// row sum to 1, so that a typical weight there is a thousandth of the largest. Numbers that
+    /// can be negative stay linear. The window does not matter: colours keep their meaning while it
     /// moves.
     pub fn automatic_scale(&self, seq_len: usize) -> ColorScale {
         let long = seq_len > LINEAR_TOKENS;
@@ -164,7 +163,7 @@ impl Scene {
         }
     }
 
-    /// The chosen head, or the last one that the layer has.
+    /// The chosen head, or the last head of the layer.
     pub fn head(&self, heads: usize) -> usize {
         let asked = self.view.head.unwrap_or(FIRST_HEAD) as usize;
         asked.min(heads.saturating_sub(1))
@@ -186,7 +185,7 @@ impl Scene {
 }
 
 impl Window {
-    /// The inclusive reach (left, right) of this window and whether its convention is causal
+    /// The inclusive distances (left, right) of this window and whether its convention is causal
     /// (SPEC 2); `None` is unlimited.
     pub fn reach(&self) -> (Option<i32>, Option<i32>, bool) {
         let w = i32::try_from(self.size).unwrap_or(i32::MAX);
@@ -214,8 +213,8 @@ impl Window {
     }
 }
 
-/// P_K or P_V for a layer; `None` at amplitude 0. The unit tensor depends on `shape`,
-/// `per_position`, `seed` and the sizes alone: a caller that follows the amplitude keeps it.
+/// P_K or P_V for a layer; `None` at amplitude 0. The unit tensor depends only on `shape`,
+/// `per_position`, `seed` and the sizes: a caller that follows the amplitude can keep it.
 pub fn position_bias(bias: &Bias, sizes: Sizes) -> Option<PositionBias> {
     (bias.amplitude != 0.0).then(|| PositionBias {
         unit: unit(bias, sizes),
@@ -239,8 +238,8 @@ pub fn unit(bias: &Bias, sizes: Sizes) -> Tensor {
     }
 }
 
-/// s for a layer. Where it is dense, `unit` holds the numbers of [`dense_unit`]; `None` where those are
-/// too many to be made.
+/// s for a layer. If it is dense, `unit` has the numbers of [`dense_unit`]; `None` when those are
+/// too many to compute.
 pub fn score_bias(s: &Curve, sizes: Sizes, unit: Option<Tensor>) -> Option<ScoreBias> {
     if !s.dense {
         return Some(bias::offset_curve(sizes.seq_len, |o| s.at_offset(o)));
@@ -256,8 +255,8 @@ pub fn dense_unit(seed: u32, sizes: Sizes) -> Tensor {
 }
 
 impl Curve {
-    /// s at offset `o = j − i`, amplitude included. The bump is left out of the sum where its
-    /// height is 0, the wave likewise, so that neither costs anything then.
+    /// s at offset `o = j − i`, including amplitude. A bump or a wave of height 0 is skipped, so
+    /// that it costs nothing.
     pub fn at_offset(&self, o: f64) -> f64 {
         let of = f64::from;
         let mut sum = of(self.slope) * o - of(self.decay) * o.abs();

@@ -1,15 +1,15 @@
-//! What is shown of the result.
+//! Which part of the result is on screen. Changes here redraw and recompute little or nothing.
 
 use serde::{Deserialize, Serialize};
 
-/// The head that is shown where none is chosen: in the first picture something is seen in it.
+/// The default head: the first picture shows a pattern with it.
 pub const FIRST_HEAD: u32 = 8;
 
-/// What is shown of the result. A change never touches the layer; another head computes that head.
+/// Which part of the result is on screen. Changes here redraw and recompute nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct View {
-    /// Chosen head; `None` is [`FIRST_HEAD`], or the last where the layer has fewer.
+    /// Chosen head; `None` is [`FIRST_HEAD`], or the last head where the layer has fewer.
     pub head: Option<u32>,
     /// Weights or raw score.
     pub quantity: Quantity,
@@ -66,7 +66,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// All of the map of `seq_len` tokens.
+    /// The whole map of `seq_len` tokens.
     pub fn whole(seq_len: u32) -> Self {
         let len = seq_len.max(1);
         Self {
@@ -77,12 +77,12 @@ impl Rect {
         }
     }
 
-    /// The visible part of the map of `seq_len` tokens: the cells of `asked` that the map has; where it
-    /// has none of the rows (or columns), the last one. Picture, labels, pointer, table and read-back
-    /// all take it from here.
+    /// The visible part of the map of `seq_len` tokens: the cells of `asked` that the map has; if
+    /// it has none of the rows (or columns), the last one. Picture, labels, pointer, table and
+    /// read-back all use this rectangle.
     ///
-    /// A rectangle that overhangs is cut and not moved: a link that names rows 20 to 31 shows rows
-    /// 20 to 23 of 24, where it said they are, and no cell that it did not ask for.
+    /// A rectangle that overhangs is cut and not moved: a link to rows 20 to 31 shows rows 20 to 23
+    /// of 24, at their own position, and no cell that it did not name.
     pub fn visible(asked: Option<Self>, seq_len: u32) -> Self {
         let whole = Self::whole(seq_len);
         let axis = |start: u32, count: u32| {
@@ -102,7 +102,7 @@ impl Rect {
     }
 }
 
-/// How the colour range is found.
+/// How the colour range is determined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Range {
@@ -121,7 +121,7 @@ pub enum ColorScale {
     /// Equal differences look equal.
     #[default]
     Linear = 0,
-    /// By the square root of the magnitude: small values come apart, large ones stay apart.
+    /// By the square root of the magnitude: separates small values and keeps large ones apart.
     Sqrt = 1,
     /// By the logarithm of the magnitude: equal ratios look equal, down to a floor.
     Log = 2,
@@ -134,7 +134,7 @@ pub enum Panel {
     /// Numbers of the hovered or locked cell.
     #[default]
     Cell,
-    /// Layer output and its low-rank twin.
+    /// Full and low-rank layer output.
     Output,
     /// Claimed, counted, measured.
     Cost,

@@ -1,8 +1,8 @@
-//! What was wrong with a text that had to become a Scene anyway.
+//! Problems of a text that was read as a Scene anyway.
 
 use std::fmt;
 
-/// Longest part of foreign text that a warning repeats, in characters.
+/// Longest part of foreign text that a warning quotes, in characters.
 pub const QUOTE_CHARS: usize = 40;
 
 /// One thing that was ignored, replaced or corrected. The page turns it into a sentence.
@@ -10,37 +10,37 @@ pub const QUOTE_CHARS: usize = 40;
 pub struct Warning {
     /// The link parameter it is about, at most [`QUOTE_CHARS`] characters.
     pub key: String,
-    /// What stood there, at most [`QUOTE_CHARS`] characters.
+    /// Its text, at most [`QUOTE_CHARS`] characters.
     pub value: String,
-    /// Why it could not stay.
+    /// Why it was not used as it is.
     pub reason: Reason,
 }
 
-/// Why a value could not stay as it was.
+/// Why a value was not used as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
     /// No parameter of this name; ignored.
     UnknownKey,
-    /// The parameter stood there before; the first one counts.
+    /// A parameter that came before; the first one counts.
     Duplicate,
     /// Not a number; the default is used.
     NotANumber,
-    /// Not one of the words that are possible here; the default is used.
+    /// Not one of the possible words; the default is used.
     UnknownWord,
     /// Too few or too many parts, or parts of the wrong kind; the default is used.
     Malformed,
-    /// Outside the legal range; moved to its nearer end.
+    /// Outside the legal range; clamped to the nearer end.
     OutOfRange {
         /// Smallest legal value.
         min: f64,
         /// Largest legal value.
         max: f64,
     },
-    /// The layer on screen has no such thing; what is shown instead is used.
+    /// The layer on screen does not have it; the value that is shown instead is used.
     NotInLayer,
     /// Given twice in a list; kept once.
     Repeated,
-    /// The link was made by a newer attnscope; what is known of it is used.
+    /// A newer attnscope made the link; the known parameters are used.
     NewerVersion,
     /// Longer than any Scene; the rest was not read.
     TooLong,
@@ -57,13 +57,13 @@ impl Warning {
     }
 }
 
-/// The beginning of a foreign text, control characters made harmless.
+/// The start of a foreign text, with control characters replaced.
 fn quote(text: &str) -> String {
     text.chars().take(QUOTE_CHARS).map(harmless).collect()
 }
 
-/// A character of a foreign text as it may stand on the page: a sign of its own for what would
-/// break a line or turn the direction of what follows.
+/// A character of a foreign text made safe for the page: a visible sign replaces characters that
+/// would break a line or change the direction of the following text.
 pub fn harmless(c: char) -> char {
     match c {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {

@@ -1,4 +1,4 @@
-//! Languages that were found whole, as Rust: the type `Lang`, what each says of itself, and a
+//! Writes checked languages as Rust: the type `Lang`, the properties of each language, and a
 //! constant for each text.
 
 use std::fmt::Write;
@@ -31,7 +31,7 @@ pub(super) fn lang(all: &[Language]) -> String {
     out
 }
 
-/// What languages say of themselves.
+/// The properties of the languages.
 pub(super) fn about(all: &[Language]) -> String {
     let mut out = String::new();
     for (name, _) in FACTS {
@@ -42,7 +42,7 @@ pub(super) fn about(all: &[Language]) -> String {
         .iter()
         .flat_map(|l| accepts(l).into_iter().map(|tag| (tag, l.variant())))
         .collect();
-    // The longest that fits is the one that is meant.
+    // The longest matching tag wins.
     tags.sort_by_key(|(tag, _)| (std::cmp::Reverse(tag.len()), tag.clone()));
     let _ = writeln!(out, "/// Beginnings of language tags, longest first.");
     let _ = writeln!(out, "pub const ACCEPTS: &[(&str, Lang)] = &[");

@@ -1,5 +1,5 @@
-//! JSON as a language file has it: texts, lists and objects, in the order of the file. A name that
-//! stands twice in an object is refused, where other readers let the last one win.
+//! JSON for language files: texts, lists and objects, in file order. Duplicate names in an object
+//! are errors, where other readers let the last one win.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The member of that name, if this is an object that has it.
+    /// The member with that name, if this is an object that has it.
     pub fn get(&self, name: &str) -> Option<&Self> {
         self.members()
             .iter()
@@ -25,7 +25,7 @@ impl Node {
             .map(|(_, node)| node)
     }
 
-    /// The members of an object; of anything else none.
+    /// The members of an object; empty for anything else.
     pub fn members(&self) -> &[(String, Self)] {
         match self {
             Self::Object(members) => members,

@@ -1,4 +1,4 @@
-//! Before the crate is compiled the languages become Rust.
+//! Converts the languages to Rust before the crate is compiled.
 
 mod words;
 

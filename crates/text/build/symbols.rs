@@ -1,18 +1,18 @@
-//! Symbols of the texts: a translator writes `W_O`, a reader sees a subscript. What is a symbol is
-//! found here once, before the crate is compiled, so that what is filled in later (tokens, names of
-//! files and of link parameters) is never taken for one.
+//! Symbols of the texts: a translator writes `W_O`, a reader sees a subscript. Symbols are marked
+//! once, before the crate is compiled, so that inserted text (tokens, names of files and of link
+//! parameters) is never mistaken for one.
 
-/// Begins a subscript; `src/symbols.rs` reads it.
+/// Starts a subscript; `src/symbols.rs` reads it.
 const BELOW: char = '\u{1}';
-/// Begins a name as code writes it.
+/// Starts a code name.
 const CODE: char = '\u{2}';
 /// Ends either.
 const END: char = '\u{3}';
 
-/// A subscript is no longer than this: `W_O` and `r_ij` are symbols, `d_model` is code.
+/// Longest subscript: `W_O` and `r_ij` are symbols, `d_model` is code.
 const LONGEST: usize = 3;
 
-/// A text with its symbols (`W_O`, `k'_j`) and its names of code (`window_size`) marked.
+/// A text with its symbols (`W_O`, `k'_j`) and its code names (`window_size`) marked.
 pub fn marked(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
@@ -44,7 +44,7 @@ pub fn marked(text: &str) -> String {
     out
 }
 
-/// Bytes of the letter (with its prime) and of the subscript of a symbol at the beginning of a text.
+/// Bytes of the letter (with its prime) and of the subscript of a symbol at the start of a text.
 fn symbol(text: &str) -> Option<(usize, usize)> {
     let letter = text
         .chars()
@@ -60,7 +60,7 @@ fn symbol(text: &str) -> Option<(usize, usize)> {
     (plain && (1..=LONGEST).contains(&length)).then(|| (text.len() - below.len() - 1, length))
 }
 
-/// What a word of code or mathematics is made of.
+/// Whether a character can be part of a word of code or mathematics.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || ('α'..='ω').contains(&c)
 }

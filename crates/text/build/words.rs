@@ -1,5 +1,5 @@
-//! The languages of the page: `lang/*.json`, held to each other and written as Rust. English says
-//! what there is to say; every other file must say all of it and nothing else.
+//! Compares the languages of the page, `lang/*.json`, and writes them as Rust. English defines the
+//! texts; every other file must have exactly the same ones.
 
 #[path = "emit.rs"]
 mod emit;
@@ -14,14 +14,15 @@ use std::{fs, io};
 
 use json::Node;
 
-/// The language that has every text first, and that is spoken to whoever asks for none of ours.
+/// The language that defines the texts; also the fallback language.
 pub const FIRST: &str = "en";
-/// What a language says of itself.
+/// The properties of a language.
 const ABOUT: &str = "language";
-/// Said before any Rust runs: `build/start.mjs` puts it into the pages and `boot.js`.
+/// Shown before any Rust runs: `build/start.mjs` puts it into the pages and `boot.js`.
 const START: &str = "start";
 
-/// Facts of a language; each is one text. `{n}` and `{x}` mark where a number or token goes.
+/// Properties of a language; each is one text. `{n}` and `{x}` are placeholders for a number or
+/// token.
 const FACTS: [(&str, &str); 12] = [
     ("tag", ""),
     ("name", ""),
@@ -36,11 +37,11 @@ const FACTS: [(&str, &str); 12] = [
     ("colon", ""),
     ("gap", ""),
 ];
-/// Plural categories of CLDR; "other" is what is left.
+/// Plural categories of CLDR; "other" is the rest.
 const CATEGORIES: [&str; 5] = ["zero", "one", "two", "few", "many"];
 const OTHER: &str = "other";
 
-/// One language: its name in links, which is the name of its file, and what the file holds.
+/// One language: its name in links, which is its file name, and the content of its file.
 struct Language {
     code: String,
     words: Node,
@@ -95,7 +96,7 @@ impl Language {
         CATEGORIES.into_iter().filter(used).collect()
     }
 
-    /// Everything but what it says of itself: section, name, node.
+    /// Everything except its properties: section, name, node.
     fn texts(&self) -> impl Iterator<Item = (&str, &str, &Node)> {
         let sections = self.words.members().iter();
         sections
@@ -109,10 +110,10 @@ impl Language {
     }
 }
 
-/// The Rust of some languages, given as (name, JSON): (file name, text) of every file to write.
+/// The Rust of several languages, given as (name, JSON): (file name, text) of every file to write.
 ///
 /// # Errors
-/// One line for everything that is wrong, each with the file and the name of the text.
+/// One line for every problem, each with the file and the name of the text.
 pub fn generate(files: &[(String, String)]) -> Result<Vec<(String, String)>, String> {
     let mut all = Vec::new();
     let mut wrong = Vec::new();
@@ -192,7 +193,7 @@ fn check_facts(language: &Language, report: &mut impl FnMut(String)) {
     }
 }
 
-/// The tags of browsers that it answers to, in small letters.
+/// The browser tags that select it, in lower case.
 fn accepts(language: &Language) -> Vec<String> {
     let Some(Node::List(tags)) = language.fact("accepts") else {
         return Vec::new();
@@ -270,13 +271,13 @@ fn check_text(
     Ok(())
 }
 
-/// The text, or of a counted one the form "other".
+/// The text, or the form "other" of a counted text.
 fn general(node: &Node) -> &str {
     let text = node.text().or_else(|| node.get(OTHER)?.text());
     text.unwrap_or_default()
 }
 
-/// The names of the places in a text.
+/// The names of the placeholders in a text.
 fn places(text: &str) -> Result<BTreeSet<&str>, String> {
     let mut found = BTreeSet::new();
     for part in text.split('{').skip(1) {

@@ -12,12 +12,12 @@ pub enum Sees {
     Key,
     /// The key is masked for this query.
     Masked,
-    /// The query sees no key at all.
+    /// The row is fully masked.
     Nothing,
 }
 
 impl Sees {
-    /// Of a cell that is visible or not, in a row with so many visible keys.
+    /// For a cell that is visible or not, in a row with `visible_keys` visible keys.
     pub const fn of(visible: bool, keys: usize) -> Self {
         match (visible, keys) {
             (_, 0) => Self::Nothing,
@@ -27,7 +27,7 @@ impl Sees {
     }
 }
 
-/// A number, or words where it is none.
+/// A number, or words for NaN and infinity.
 pub fn value(lang: Lang, value: f64) -> String {
     if value.is_finite() {
         number::weight(lang, value)
@@ -36,8 +36,8 @@ pub fn value(lang: Lang, value: f64) -> String {
     }
 }
 
-/// What stands in a cell of the table: its number, or why it has none. A row without keys can have
-/// weights all the same: 1/L where the mask is −1e9.
+/// The text in a cell of the table: its number, or why it has none. A fully masked row can still
+/// have weights: 1/L where the mask is −1e9.
 pub fn cell(lang: Lang, sees: Sees, number: f64) -> String {
     match sees {
         Sees::Key => value(lang, number),
@@ -47,7 +47,7 @@ pub fn cell(lang: Lang, sees: Sees, number: f64) -> String {
     }
 }
 
-/// What is said of a cell after its tokens.
+/// The text about a cell after its tokens.
 pub fn spoken(lang: Lang, sees: Sees, weight: f64, score: f64) -> String {
     let text = match sees {
         Sees::Key => READOUT_VALUE,

@@ -1,9 +1,8 @@
-//! Everything the page says, in every language of `lang/`. Pure: no page is needed to test a
-//! sentence.
+//! Everything the page says, in every language of `lang/`. Pure: sentences can be tested without a
+//! page.
 //!
-//! The build makes one constant of each text (`build/words.rs`), with all languages side by side,
-//! and stops where one is missing in a language. A test finds texts that nothing shows
-//! (`tests/words.rs`).
+//! The build makes one constant for each text (`build/words.rs`) with all languages side by side,
+//! and stops if a language lacks one. A test finds texts that are never shown (`tests/words.rs`).
 
 pub mod board;
 pub mod check;
@@ -27,7 +26,7 @@ macro_rules! texts {
 }
 pub(crate) use texts;
 
-/// What each language says of itself: tag, own name, numbers, quotes, forms of counted texts.
+/// The properties of each language: tag, own name, numbers, quotes, forms of counted texts.
 pub mod language {
     use super::{Lang, Text};
 
@@ -50,7 +49,7 @@ pub mod side {
 
 const LANGUAGES: usize = <Lang as Word>::WORDS.len();
 
-/// One text in every language. `{name}` marks a place that [`Text::fill`] replaces.
+/// One text in every language. [`Text::fill`] replaces the placeholder `{name}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text(&'static [&'static str; LANGUAGES]);
 
@@ -60,8 +59,8 @@ impl Text {
         self.0[lang as usize]
     }
 
-    /// The text with its places filled. A place without a value stays visible as `{name}`, which
-    /// tests and eyes catch.
+    /// The text with its placeholders filled. One without a value stays visible as `{name}`, so
+    /// that tests and readers notice it.
     pub fn fill(self, lang: Lang, values: &[(&str, &str)]) -> String {
         fill(self.pick(lang), values)
     }
@@ -72,7 +71,7 @@ impl Text {
 pub struct Counted(&'static [&'static [(&'static str, &'static str)]; LANGUAGES]);
 
 impl Counted {
-    /// The form that stands with `n`, its places filled as by [`Text::fill`].
+    /// The form for `n`, its placeholders filled as by [`Text::fill`].
     pub fn fill(self, lang: Lang, n: usize, values: &[(&str, &str)]) -> String {
         let forms = self.0[lang as usize];
         let category = plural::category(lang, n);
@@ -98,7 +97,7 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     out
 }
 
-/// The language that a browser or link means by a tag (BCP 47), if it is one of ours.
+/// The language of the page for a tag (BCP 47) of a browser or link, if there is one.
 pub fn known(tag: &str) -> Option<Lang> {
     let tag = tag.trim().to_ascii_lowercase();
     let fits = |start: &str| {
@@ -114,7 +113,7 @@ pub fn language(tag: &str) -> Lang {
     known(tag).unwrap_or(Lang::WORDS[0].0)
 }
 
-/// A foreign text inside of a sentence: whatever its direction, what follows keeps its place.
+/// A foreign text inside a sentence, isolated: its direction does not move the following text.
 pub fn isolated(text: &str) -> String {
     if text.is_ascii() {
         text.to_owned()

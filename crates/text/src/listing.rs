@@ -1,4 +1,4 @@
-//! Words of the sources as they are written: where a listing and its own text part.
+//! Words of the source listings: where a listing and its own text disagree.
 
 use super::{Text, texts};
 use attnscope_scene::listing::Point;

@@ -1,5 +1,5 @@
-//! Numbers as the page writes them in a language: the same width for the same kind, a true minus
-//! sign, and never "NaN" without saying so.
+//! Numbers in the format of a language: the same width for the same kind, a true minus sign, and
+//! never a bare "NaN".
 
 use super::language as of;
 use attnscope_scene::Lang;
@@ -46,7 +46,7 @@ fn powered(lang: Lang, value: f64) -> String {
     format!("{digits}\u{00b7}10{}", superscript(exponent as i32))
 }
 
-/// A number of two digits, for what is a bound and not a result: "0.97", "0.00073", "5.1·10⁻⁷".
+/// A number with two digits, for a bound rather than a result: "0.97", "0.00073", "5.1·10⁻⁷".
 pub fn rough(lang: Lang, value: f64) -> String {
     let exponent = value.abs().log10().floor();
     if (-4.0..0.0).contains(&exponent) {
@@ -59,7 +59,7 @@ pub fn rough(lang: Lang, value: f64) -> String {
     }
 }
 
-/// A round number of one digit, as short as it is: "0.05", "500", "10⁻⁵", "2·10⁶".
+/// A round number with one digit, as short as possible: "0.05", "500", "10⁻⁵", "2·10⁶".
 pub fn round(lang: Lang, value: f64) -> String {
     let exponent = value.abs().log10();
     if value == 0.0 || (-3.01..4.0).contains(&exponent) {
@@ -70,7 +70,7 @@ pub fn round(lang: Lang, value: f64) -> String {
             if value == 0.0 { 0 } else { decimals as usize },
         );
     }
-    // A digit that is a hair below the next power.
+    // A digit just below the next power of ten.
     let exponent = (exponent + 1e-9).floor();
     let digit = fixed(lang, value / 10f64.powf(exponent), 0);
     let power = format!("10{}", superscript(exponent as i32));
@@ -81,7 +81,7 @@ pub fn round(lang: Lang, value: f64) -> String {
     }
 }
 
-/// A share as a whole percentage; "<1" and ">99" keep the ends honest.
+/// A share as a whole percentage; "<1" and ">99" distinguish almost none and almost all.
 pub fn percent(lang: Lang, share: f64) -> String {
     let value = share * 100.0;
     if value > 0.0 && value < 0.5 {
@@ -98,12 +98,12 @@ pub fn percent_fine(lang: Lang, share: f64) -> String {
     per_hundred(lang, &fixed(lang, share * 100.0, 1))
 }
 
-/// A number with the language's sign of percent; no line breaks between them.
+/// A number with the language's percent sign, without a line break between them.
 pub fn per_hundred(lang: Lang, number: &str) -> String {
     of::PERCENT.fill(lang, &[("n", number)])
 }
 
-/// A count with thousands set apart.
+/// A count with grouped thousands.
 pub fn count(lang: Lang, value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() * 2);

@@ -1,5 +1,5 @@
-//! Which form of a counted text stands with a number: the plural categories of Unicode's CLDR, from the
-//! browser on the page and from ICU4X in native builds.
+//! Selects the form of a counted text for a number: the plural categories of Unicode's CLDR, from
+//! the browser on the page and from ICU4X in native builds.
 
 use attnscope_scene::Lang;
 

@@ -8,24 +8,24 @@ use attnscope_scene::{Convention, Lang, Mechanism, Quantity, Scene};
 
 texts!("sentence");
 
-/// What the sentence is made from.
+/// The input of the sentence.
 #[derive(Clone, Copy, Debug)]
 pub struct SentenceInput<'a> {
     /// The Scene that the summary was computed from.
     pub scene: &'a Scene,
-    /// The head that is drawn: the chosen one, or the last that the layer has.
+    /// The head on screen: the chosen one, or the last head of the layer.
     pub head: u32,
     /// Numbers of that head.
     pub summary: &'a Summary,
     /// One label per token.
     pub tokens: &'a [String],
-    /// Reach of the window as resolved (SPEC 2); `None` is unlimited.
+    /// Left and right of the resolved window (SPEC 2); `None` is unlimited.
     pub reach: (Option<i32>, Option<i32>),
     /// Output rank and the share of W_O's energy that it keeps, when a rank is set and σ is known.
     pub rank_energy: Option<(u32, f64)>,
 }
 
-/// So many short sentences have room.
+/// Maximum number of short sentences.
 const MOST: usize = 3;
 
 /// The cell that a sentence is about.
@@ -35,31 +35,31 @@ pub struct Spoken {
     pub row: usize,
     /// Key.
     pub col: usize,
-    /// How the sentence comes to it.
+    /// How the cell relates to the sentence.
     pub how: How,
 }
 
-/// How a sentence comes to a cell.
+/// How a cell relates to the sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It speaks of this cell.
+    /// The sentence is about this cell.
     Named,
-    /// It tells what many rows do; no row does so more than this one.
+    /// The sentence is about many rows; this one shows it most.
     Example,
-    /// It speaks of no cell: this one has the strongest weight.
+    /// The sentence is about no cell: this one has the strongest weight.
     Strongest,
 }
 
-/// What is said of a picture.
+/// The text about a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
     /// The sentence.
     pub text: String,
-    /// The cell that it is about; `None` only where there are no facts.
+    /// The cell that it is about; `None` only without a summary.
     pub cell: Option<Spoken>,
 }
 
-/// A short sentence, and the cell that it is about, if it is about one.
+/// A short sentence, and the cell that it is about, if any.
 struct Part {
     text: String,
     cell: Option<Spoken>,
@@ -93,7 +93,7 @@ pub fn said(lang: Lang, facts: &SentenceInput) -> Said {
         col,
         how: How::Strongest,
     });
-    // Without any key there is no weight; a row without keys is what there is to see.
+    // If every row is fully masked, there is no weight to describe.
     let empty = (summary.empty_rows > 0).then_some(Spoken {
         row: 0,
         col: 0,
@@ -127,7 +127,7 @@ fn parts(lang: Lang, facts: &SentenceInput) -> Vec<Part> {
     if windowed || scene.causal {
         parts.push(window(lang, facts, windowed));
     } else if !cjar {
-        // Without any key there is no habit.
+        // Without any visible key there is no pattern.
         parts.extend(habit(lang, facts));
     }
     if scene.padding > 0 {
@@ -148,7 +148,7 @@ fn parts(lang: Lang, facts: &SentenceInput) -> Vec<Part> {
     if scene.view.quantity == Quantity::Score {
         parts.insert(0, SCORE_VIEW.pick(lang).to_owned().into());
     }
-    // Zeros that nobody asked for are said however much else there is to say.
+    // Unexpected zeros are always mentioned, however much else there is to say.
     let empty = summary.empty_rows;
     parts.truncate(MOST - usize::from(empty > 0));
     if empty > 0 {
@@ -161,12 +161,12 @@ fn parts(lang: Lang, facts: &SentenceInput) -> Vec<Part> {
     parts
 }
 
-/// What is said where the facts of a whole map would take too long.
+/// The text when the summary of a whole map would take too long.
 pub fn too_long(lang: Lang, most: usize) -> String {
     TOO_LONG.fill(lang, &[("n", &number::count(lang, most as u64))])
 }
 
-/// A token in quotes, with its position where the same token stands elsewhere too.
+/// A token in quotes, with its position if the same token occurs elsewhere too.
 pub fn quoted(lang: Lang, tokens: &[String], at: usize) -> String {
     let Some(token) = tokens.get(at) else {
         return format!("#{at}");
@@ -323,14 +323,14 @@ fn loses(lang: Lang, tokens: &[String], lost: &Lost) -> String {
     )
 }
 
-/// What P_K, s, the score rank and segments do; nothing when none is set and the output rank has
-/// its own sentence.
+/// The effect of P_K, s, the score rank and segments; `None` when none is set and the output rank
+/// has its own sentence.
 fn bias(lang: Lang, facts: &SentenceInput) -> Option<Part> {
     let SentenceInput { scene, summary, .. } = *facts;
     let cjar = &scene.cjar;
     let mut parts = Vec::new();
     let keys = cjar.p_k.amplitude != 0.0;
-    // A shared P_K moves nothing (SPEC 5), so what moves is not said to come from it.
+    // A shared P_K moves nothing (SPEC 5), so the text does not attribute a change to it.
     let each = keys && cjar.p_k.per_position;
     let curve = cjar.s.amplitude != 0.0 && cjar.reading.uses_score_bias();
     let what = match (each, curve) {

@@ -113,7 +113,7 @@ fn a_window_says_what_is_kept_and_what_is_lost() {
         ..summary
     };
     assert!(say(&scene, &all)[0].ends_with("this is full attention."));
-    // Weights that are no shares of a whole lose nothing that could be told.
+    // Weights that are not shares of a whole have no loss to report.
     let signed = Summary {
         lost: None,
         ..summary
@@ -293,7 +293,7 @@ fn every_sentence_is_about_a_cell() {
 
     let mut windowed = scene.clone();
     windowed.mechanism = Mechanism::Window;
-    // All keys are kept: no cell is spoken of.
+    // All keys are visible: the sentence is about no cell.
     assert_eq!(about(&windowed, &summary), Some((3, 2, How::Strongest)));
     summary.lost = Some(Lost {
         row: 2,
@@ -317,7 +317,7 @@ fn every_sentence_is_about_a_cell() {
     summary.lost = None;
     assert_eq!(about(&cjar, &summary), Some((3, 2, How::Strongest)));
 
-    // Without any key there is a row without keys.
+    // Without any key every row is fully masked.
     let empty = Summary {
         empty_rows: 4,
         ..Summary::default()

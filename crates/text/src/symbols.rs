@@ -1,16 +1,16 @@
-//! Symbols of the texts, as `build/symbols.rs` has marked them: read with a subscript, heard as
-//! "W O". Only what the language files say is ever marked.
+//! Symbols of the texts, as `build/symbols.rs` marks them: shown with a subscript, spoken as "W O".
+//! Only the texts of the language files are ever marked.
 
 use std::borrow::Cow;
 
-/// A stretch of a text.
+/// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// As it is.
+    /// Plain text.
     Plain(&'a str),
     /// A subscript.
     Below(&'a str),
-    /// A name as code writes it.
+    /// A code name.
     Code(&'a str),
 }
 
@@ -19,7 +19,7 @@ const CODE: char = '\u{2}';
 const END: char = '\u{3}';
 const MARKS: [char; 3] = [BELOW, CODE, END];
 
-/// The parts of a text, from its beginning to its end.
+/// The parts of a text, in order.
 pub fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -35,17 +35,17 @@ pub fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// Whether a text has symbols, or names of code.
+/// Whether a text has symbols or code names.
 pub fn has_any(text: &str) -> bool {
     text.contains(MARKS)
 }
 
-/// A text for a place without markup that is heard, as a label: "W O".
+/// A text for a place without markup that is spoken, like a label: "W O".
 pub fn spoken(text: &str) -> Cow<'_, str> {
     with(text, " ")
 }
 
-/// A text for a place without markup that is read, as the language files write it: "W_O".
+/// A text for a place without markup that is read, as in the language files: "W_O".
 pub fn written(text: &str) -> Cow<'_, str> {
     with(text, "_")
 }
@@ -67,8 +67,8 @@ fn with<'a>(text: &'a str, between: &str) -> Cow<'a, str> {
     out.into()
 }
 
-/// A text for an option of a select, which shows no markup: Unicode's own subscripts, as far as
-/// there are any.
+/// A text for an option of a select, which shows no markup: uses Unicode's subscripts where they
+/// exist.
 pub fn flat(text: &str) -> String {
     const LETTERS: &str = "0₀1₁2₂3₃4₄5₅6₆7₇8₈9₉aₐeₑhₕiᵢjⱼkₖlₗmₘnₙoₒpₚrᵣsₛtₜuᵤvᵥxₓ";
     let lowered = |c: char| {

@@ -1,4 +1,4 @@
-//! The numbers of a bias, made once and given away a chunk at a time.
+//! The numbers of a bias, computed once and handed out one chunk at a time.
 
 use attnscope_attention::layer::Tensor;
 use attnscope_scene::Cjar;
@@ -8,12 +8,12 @@ use attnscope_scene::resolve::Sizes;
 use super::blobs::{Blob, CHUNK, to_bytes};
 use super::codec::ProtocolError;
 
-/// What is made and not yet given away whole.
+/// Numbers of which some chunks are not handed out yet.
 #[derive(Default)]
 pub struct BiasChunks(Option<(Unit, UnitKey, Tensor)>);
 
 impl BiasChunks {
-    /// Chunk `at` of the numbers of `which`, which are kept until the last chunk is given.
+    /// Chunk `at` of the numbers of `which`, which are kept until the last chunk is handed out.
     ///
     /// # Errors
     /// When there is no such chunk, or the numbers would be too many.

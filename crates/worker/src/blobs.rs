@@ -1,5 +1,5 @@
-//! Tensors beside a message: the sender puts their bytes into a list of blobs, the message names the
-//! places, and the receiver takes them out again.
+//! Tensors beside a message: the sender adds their bytes to a list of blobs, the message has their
+//! places in it, and the receiver takes them out again.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use super::codec::ProtocolError;
 /// The bytes of one tensor, in the byte order of WebAssembly (little-endian).
 pub type Blob = Vec<u8>;
 
-/// How many f32 numbers are copied at once: 4 MB take a few milliseconds, 100 MB would stop the page.
+/// How many f32 numbers to copy at once: 4 MB take a few milliseconds, 100 MB would block the page.
 pub const CHUNK: usize = 1 << 20;
 
-/// A tensor in a message: its shape, and which blob holds its numbers.
+/// A tensor in a message: its shape, and the blob that has its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorHandle {
     /// Extent of each axis, outermost first.
     pub shape: Vec<usize>,
-    /// Place among the blobs of the message.
+    /// Index into the blobs of the message.
     pub blob: u32,
 }
 
-/// The blobs of a message that is being made.
+/// The blobs of a message under construction.
 #[derive(Debug, Default)]
 pub struct BlobWriter(Vec<Blob>);
 
 impl BlobWriter {
-    /// Puts the f32 numbers of a tensor beside the message.
+    /// Adds the f32 numbers of a tensor to the blobs.
     pub fn tensor(&mut self, tensor: &Tensor) -> TensorHandle {
         TensorHandle {
             shape: tensor.shape.clone(),
@@ -36,23 +36,23 @@ impl BlobWriter {
         }
     }
 
-    /// Puts f32 numbers beside the message. Returns their place.
+    /// Adds f32 numbers to the blobs. Returns their place.
     pub fn floats(&mut self, numbers: &[f32]) -> u32 {
         self.bytes(to_bytes(numbers))
     }
 
-    /// Puts f64 numbers beside the message. Returns their place.
+    /// Adds f64 numbers to the blobs. Returns their place.
     pub fn doubles(&mut self, numbers: &[f64]) -> u32 {
         self.bytes(bytemuck::cast_slice(numbers).to_vec())
     }
 
-    /// Puts bytes beside the message. Returns their place.
+    /// Adds bytes to the blobs. Returns their place.
     pub fn bytes(&mut self, blob: Blob) -> u32 {
         self.0.push(blob);
         self.0.len() as u32 - 1
     }
 
-    /// The blobs, to be sent.
+    /// The finished blobs.
     pub fn into_blobs(self) -> Vec<Blob> {
         self.0
     }
@@ -63,7 +63,7 @@ impl BlobWriter {
 pub struct BlobReader(Vec<Option<Blob>>);
 
 impl BlobReader {
-    /// What came with a message.
+    /// Reads the blobs of a message.
     pub fn new(blobs: Vec<Blob>) -> Self {
         Self(blobs.into_iter().map(Some).collect())
     }
@@ -71,7 +71,7 @@ impl BlobReader {
     /// The bytes at `place`.
     ///
     /// # Errors
-    /// [`ProtocolError::MissingTensor`] when there are none, or they were taken already.
+    /// [`ProtocolError::MissingTensor`] when there are none, or they were already taken.
     pub fn bytes(&mut self, place: u32) -> Result<Blob, ProtocolError> {
         let blob = self.0.get_mut(place as usize).and_then(Option::take);
         blob.ok_or(ProtocolError::MissingTensor)
@@ -80,7 +80,7 @@ impl BlobReader {
     /// The f32 numbers at `place`.
     ///
     /// # Errors
-    /// As [`BlobReader::bytes`], and when the bytes are no whole numbers of four.
+    /// As [`BlobReader::bytes`], and when the number of bytes is not a multiple of four.
     pub fn floats(&mut self, place: u32) -> Result<Vec<f32>, ProtocolError> {
         numbers(&self.bytes(place)?)
     }
@@ -88,7 +88,7 @@ impl BlobReader {
     /// The f64 numbers at `place`.
     ///
     /// # Errors
-    /// As [`BlobReader::bytes`], and when the bytes are no whole numbers of eight.
+    /// As [`BlobReader::bytes`], and when the number of bytes is not a multiple of eight.
     pub fn doubles(&mut self, place: u32) -> Result<Vec<f64>, ProtocolError> {
         numbers(&self.bytes(place)?)
     }
@@ -96,7 +96,7 @@ impl BlobReader {
     /// The tensor of `handle`.
     ///
     /// # Errors
-    /// As [`BlobReader::floats`], and when there are not as many numbers as the shape says.
+    /// As [`BlobReader::floats`], and when their number does not match the shape.
     pub fn tensor(&mut self, handle: &TensorHandle) -> Result<Tensor, ProtocolError> {
         let data: Arc<[f32]> = self.floats(handle.blob)?.into();
         Tensor::new(&handle.shape, data).map_err(|_| ProtocolError::MissingTensor)

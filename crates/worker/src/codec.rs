@@ -1,4 +1,4 @@
-//! Messages as bytes and back, and why bytes are not a message.
+//! Converts messages to bytes and back, with the reasons why bytes are not a message.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 pub enum ProtocolError {
     /// The bytes are not a message of the wanted type.
     Malformed,
-    /// The message names a blob that did not come, or came with another length.
+    /// The message names a blob that is missing or has another length.
     MissingTensor,
-    /// The message builds on a Frame that this side has not seen.
+    /// The message builds on a Frame that this side does not have.
     MissingFrame,
     /// A tensor does not fit its layer.
     Misfit(String),
@@ -31,16 +31,16 @@ impl fmt::Display for ProtocolError {
 
 impl std::error::Error for ProtocolError {}
 
-/// The bytes of `message`. Empty, which [`decode`] refuses, only if a type cannot be written at all:
-/// none of the protocols has such a type.
+/// The bytes of `message`. Empty, which [`decode`] refuses, only if a type cannot be serialized: no
+/// protocol here has such a type.
 pub fn encode(message: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(message).unwrap_or_default()
 }
 
-/// The message that `bytes` hold.
+/// The message in `bytes`.
 ///
 /// # Errors
-/// [`ProtocolError::Malformed`] when they hold something else, less, or more than one message.
+/// [`ProtocolError::Malformed`] when they are something else, less, or more than one message.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProtocolError> {
     match postcard::take_from_bytes(bytes) {
         Ok((message, [])) => Ok(message),
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_length_beyond_the_message_is_refused_and_not_allocated() {
-        // A sequence of 2⁶³ numbers, of which none follows.
+        // A sequence of 2⁶³ declared numbers without any data.
         let length = encode(&(u64::MAX / 2));
         assert_eq!(decode::<Vec<u64>>(&length), Err(ProtocolError::Malformed));
         assert_eq!(decode::<String>(&length), Err(ProtocolError::Malformed));

@@ -1,4 +1,4 @@
-//! What the page asks the compute worker, and what it answers.
+//! Requests of the page to the compute worker, and its responses.
 
 use attnscope_attention::low_rank::{OutFactors, ScoreFactors};
 use attnscope_attention::project::Projected;
@@ -11,17 +11,16 @@ use serde::{Deserialize, Serialize};
 use super::blobs::{BlobReader, BlobWriter, TensorHandle};
 use super::codec::ProtocolError;
 
-/// Layers that the worker keeps; the page shows one at a time and may go back to the last.
+/// Layers that the worker keeps; the page shows one at a time and may return to the previous one.
 pub const KEPT_LAYERS: usize = 2;
-/// Beyond this L the facts of a whole head would keep the worker busy for seconds.
+/// Beyond this L the summary of a head would keep the worker busy for seconds.
 pub const MAX_SUMMARY_LEN: usize = 2048;
 
-/// What the page asks. Scenes travel as links, which lose nothing and give a legal Scene whatever
-/// they hold.
+/// A request of the page. Scenes travel as links, which lose nothing and always give a legal Scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ComputeRequest {
-    /// Take in the layer of a source. The blobs are its three files (hidden, qk, vo), none for a
-    /// synthetic source, whose W_O is answered; [`ComputeRequest::Chunk`] brings the rest.
+    /// Store the layer of a source. The blobs are its three files (hidden, qk, vo), none for a
+    /// synthetic source, whose W_O is in the response; [`ComputeRequest::Chunk`] brings the rest.
     Layer {
         /// Identity of the layer on the page.
         id: u64,
@@ -40,15 +39,15 @@ pub enum ComputeRequest {
         /// Which layer.
         layer: u64,
     },
-    /// q̃ and k̃ of all heads under the Scene's P_K.
+    /// q̃ and k̃ of all heads with the Scene's P_K.
     ScoreFactors {
         /// Which layer.
         layer: u64,
-        /// Link of the Scene whose P_K counts.
+        /// Link of the Scene with that P_K.
         scene: String,
     },
-    /// One chunk of the numbers of a bias at amplitude 1. The worker makes them for the first chunk and
-    /// keeps them until the last, or until a chunk is asked for that does not exist.
+    /// One chunk of the numbers of a bias at amplitude 1. The worker computes them for the first
+    /// chunk and keeps them until the last one, or until a request for a chunk that does not exist.
     BiasChunk {
         /// H, L, d_h.
         sizes: Sizes,
@@ -56,31 +55,31 @@ pub enum ComputeRequest {
         at: usize,
         /// Which bias.
         of: Unit,
-        /// Link of the Scene whose shape and seed count.
+        /// Link of the Scene with shape and seed.
         scene: String,
     },
-    /// Facts of the Scene's head.
+    /// The summary of the Scene's head.
     Summary {
         /// Which layer.
         layer: u64,
         /// Link of the Scene.
         scene: String,
     },
-    /// q and k of one head in f64, with the factors of its score under a Scene's P_K where wanted.
+    /// q and k of one head in f64, with the factors of its score with a Scene's P_K if requested.
     Head {
         /// Which layer.
         layer: u64,
         /// Which head.
         head: usize,
-        /// Link of the Scene whose P_K counts; `None` wants no factors.
+        /// Link of the Scene with that P_K; `None` requests no factors.
         factors: Option<String>,
     },
 }
 
-/// What the worker answers.
+/// A response of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ComputeResponse {
-    /// The layer was taken in.
+    /// The layer was stored.
     Layer,
     /// A synthetic layer was made.
     Synthetic {
@@ -91,15 +90,15 @@ pub enum ComputeResponse {
     },
     /// The blob beside this response holds the f32 numbers of the chunk.
     Chunk,
-    /// W_O taken apart.
+    /// The factors of W_O.
     OutFactors(OutFactorsMessage),
-    /// q k'ᵀ of all heads taken apart.
+    /// The factors of q k'ᵀ of all heads.
     ScoreFactors(ScoreFactorsMessage),
-    /// Facts of a head; `None` beyond [`MAX_SUMMARY_LEN`].
+    /// The summary of a head; `None` beyond [`MAX_SUMMARY_LEN`].
     Summary(Option<Summary>),
     /// q and k of a head in f64.
     Head(HeadMessage),
-    /// Could not be done, and why.
+    /// The request failed, with the reason.
     Failed(String),
 }
 
@@ -112,7 +111,7 @@ pub struct OutFactorsMessage {
 }
 
 impl OutFactorsMessage {
-    /// `factors`, their numbers put beside the message.
+    /// Packs `factors`, adding their numbers to the blobs.
     pub fn new(factors: &OutFactors, blobs: &mut BlobWriter) -> Self {
         Self {
             w_1: blobs.tensor(&factors.w_1),
@@ -121,7 +120,7 @@ impl OutFactorsMessage {
         }
     }
 
-    /// The factors under the number `id`, which this side gives them.
+    /// Unpacks the factors; `id` is this side's number for them.
     ///
     /// # Errors
     /// When a blob is missing or has another length.
@@ -143,7 +142,7 @@ pub struct ScoreFactorsMessage {
 }
 
 impl ScoreFactorsMessage {
-    /// `factors`, their numbers put beside the message.
+    /// Packs `factors`, adding their numbers to the blobs.
     pub fn new(factors: &ScoreFactors, blobs: &mut BlobWriter) -> Self {
         Self {
             q: blobs.tensor(&factors.q),
@@ -151,7 +150,7 @@ impl ScoreFactorsMessage {
         }
     }
 
-    /// The factors under the number `id`, which this side gives them.
+    /// Unpacks the factors; `id` is this side's number for them.
     ///
     /// # Errors
     /// When a blob is missing or has another length.
@@ -173,7 +172,7 @@ pub struct HeadMessage {
 }
 
 impl HeadMessage {
-    /// q and k of `projected` and the factors, their numbers put beside the message.
+    /// Packs q and k of `projected` and the factors, adding their numbers to the blobs.
     pub fn new(
         projected: &Projected,
         factors: Option<&HeadFactors>,
@@ -186,10 +185,10 @@ impl HeadMessage {
         }
     }
 
-    /// q and k, without values, and the factors, of a head of `seq_len` tokens.
+    /// Unpacks q and k, without values, and the factors, of a head of `seq_len` tokens.
     ///
     /// # Errors
-    /// When a blob is missing, or q and k are not of one length.
+    /// When a blob is missing, or q and k differ in length.
     pub fn read(
         self,
         seq_len: usize,

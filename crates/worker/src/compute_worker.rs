@@ -1,5 +1,5 @@
-//! Everything on the CPU that takes longer than a frame: the SVD, the facts of a head, synthetic
-//! layers, large biases. Plain data in, plain data out.
+//! CPU work that takes longer than a frame: the SVD, the summary of a head, synthetic layers, large
+//! biases. Plain data in, plain data out.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ struct Kept {
     projected: Vec<Option<Rc<Projected>>>,
 }
 
-/// The worker's state: the layers it took in, newest last, and a bias that is not given away yet.
+/// The worker's state: its layers, newest last, and a bias that is not yet handed out completely.
 #[derive(Default)]
 pub struct ComputeWorker {
     layers: VecDeque<Kept>,
@@ -188,10 +188,11 @@ impl Kept {
     }
 }
 
-/// The synthetic layer that a worker made, put together from its tensors.
+/// The synthetic layer that a worker made, assembled from its tensors.
 ///
 /// # Errors
-/// When q, k, v `[H, L, d_h]` or W_O `[d, d]` are not those of such a layer of `seq_len` tokens.
+/// When q, k, v `[H, L, d_h]` or W_O `[d, d]` do not have the shapes of such a layer of `seq_len`
+/// tokens.
 pub fn synthetic_layer(
     id: u64,
     seq_len: usize,

@@ -1,4 +1,4 @@
-//! What the page asks the CPU engine's worker, and what it answers.
+//! Requests of the page to the CPU engine's worker, and its responses.
 
 use attnscope_engine::{FrameReport, MapValues};
 use serde::{Deserialize, Serialize};
@@ -7,52 +7,53 @@ use super::blobs::{BlobReader, BlobWriter};
 use super::codec::ProtocolError;
 use super::frame_message::FrameMessage;
 
-/// What the page asks.
+/// A request of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CpuRequest {
-    /// The blob is the next chunk of tensor `tensor` of the Frame that comes next: large tensors go
-    /// before their Frame, one after the other, [`CHUNK`](super::CHUNK) numbers at a time.
+    /// The blob is the next chunk of tensor `tensor` of the next Frame: large tensors go before
+    /// their Frame, one after the other, [`CHUNK`](super::CHUNK) numbers at a time.
     Chunk {
-        /// Which tensor, as [`Packed::tensors`](super::frame_message::Packed::tensors) counts them.
+        /// Which tensor, by its index in
+        /// [`Packed::tensors`](super::frame_message::Packed::tensors).
         tensor: u32,
         /// Which chunk of it.
         at: u32,
     },
     /// Draw this Frame. Its new tensors are the blobs, unless they came in chunks.
     Draw(Box<FrameMessage>),
-    /// Do one more piece of what is left of the Frame.
+    /// Do one more part of the Frame's remaining work.
     Step,
-    /// The values of its large map.
+    /// Read the values of its large map.
     ReadMap,
 }
 
-/// What the worker answers.
+/// A response of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CpuResponse {
-    /// The chunk was taken.
+    /// The chunk was stored.
     Chunk,
-    /// What was drawn, and what is left; the answer to `Draw` and `Step`.
+    /// What was drawn, and what is left; the response to `Draw` and `Step`.
     Drawn(Box<Drawn>),
     /// The values of the large map.
     Map(MapMessage),
-    /// Could not be done, and why.
+    /// The request failed, with the reason.
     Failed(String),
 }
 
 /// What was drawn, and what is left.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drawn {
-    /// Whether anything is left.
+    /// Whether any work is left.
     pub more: bool,
-    /// Whether a part of the large map is.
+    /// Whether a part of the large map is left.
     pub partial: bool,
-    /// How much of the large map is there, 0 ..= 1, while its picture is coarse.
+    /// How much of the large map is done, 0 ..= 1, while its picture is coarse.
     pub progress: Option<f64>,
     /// Whether small maps of the Frame are still to come.
     pub strip_waits: bool,
-    /// Numbers of the picture; its Frame is not counted here.
+    /// Numbers of the picture; the worker does not count Frames.
     pub report: FrameReport,
-    /// Pictures by slot, where they were drawn anew.
+    /// Pictures by slot, if they were redrawn.
     pub pictures: [Option<PictureHandle>; 3],
 }
 
@@ -63,7 +64,7 @@ pub struct PictureHandle {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Place of its RGBA bytes among the blobs.
+    /// Index of its RGBA bytes among the blobs.
     pub rgba: u32,
 }
 
@@ -77,7 +78,7 @@ pub struct MapMessage {
 }
 
 impl MapMessage {
-    /// `map`, its numbers put beside the message.
+    /// Packs `map`, adding its numbers to the blobs.
     pub fn new(map: &MapValues, blobs: &mut BlobWriter) -> Self {
         Self {
             rows: map.rows,
@@ -90,7 +91,7 @@ impl MapMessage {
     /// The values, of Frame number `frame`.
     ///
     /// # Errors
-    /// When they are not as many as the map has texels.
+    /// When their number does not match the texels of the map.
     pub fn read(self, frame: u64, blobs: &mut BlobReader) -> Result<MapValues, ProtocolError> {
         let (values, visible) = (blobs.floats(self.values)?, blobs.floats(self.visible)?);
         let texels = u64::from(self.rows) * u64::from(self.cols);

@@ -1,6 +1,6 @@
-//! The CPU engine where it runs: in a worker of its own, as a module of its own. It answers each
-//! request with what it drew and does nothing between two requests, so that a newer Frame never waits
-//! for more than one piece of work (10 to 30 ms).
+//! Runs the CPU engine in a worker and a module of its own. It answers each request with what it
+//! drew and does nothing between two requests, so that a newer Frame never waits for more than one
+//! part of the work (10 to 30 ms).
 
 use std::task::{Context, Poll, Waker};
 
@@ -14,13 +14,13 @@ use super::frame_message::{FrameMessage, FrameReceiver};
 
 const SLOTS: [Slot; 3] = [Slot::Map, Slot::Strip, Slot::Output];
 
-/// The engine, the tensors that it was sent, and a clock.
+/// The engine, the tensors it received, and a clock.
 pub struct CpuWorker {
     frames: FrameReceiver,
     engine: CpuEngine,
-    /// Large tensors of the Frame that comes next.
+    /// Large tensors of the next Frame.
     chunks: Vec<Blob>,
-    /// Time that the last Frame's large map has taken so far, in ms.
+    /// Time spent on the last Frame's large map so far, in ms.
     ms: f64,
     now: fn() -> f64,
 }
@@ -75,13 +75,13 @@ impl CpuWorker {
     fn take_chunk(&mut self, tensor: u32, at: u32, blobs: Vec<Blob>) -> Result<(), String> {
         let tensor = tensor as usize;
         if at == 0 {
-            // A Frame that never came may have left some.
+            // A Frame that never came may have left some chunks.
             self.chunks.truncate(tensor);
             if self.chunks.len() == tensor {
                 self.chunks.push(Vec::new());
             }
         }
-        // Tensors come one after the other: a number out of turn allocates nothing.
+        // Tensors come one after the other: an index out of turn allocates nothing.
         if self.chunks.len() != tensor + 1 {
             return Err("a chunk came out of turn".into());
         }
@@ -104,7 +104,7 @@ impl CpuWorker {
         Ok(())
     }
 
-    /// One piece of work, begun at `start`; `timed` when it is one of the large map.
+    /// Does one part of the work, started at `start`; `timed` when it belongs to the large map.
     fn step(
         &mut self,
         start: f64,
@@ -137,7 +137,7 @@ impl CpuWorker {
     }
 }
 
-/// What the CPU engine answers, which is there at once.
+/// The result of a future of the CPU engine, which is ready at once.
 fn ready<T>(mut answer: Local<Result<T, EngineError>>) -> Result<T, String> {
     match answer
         .as_mut()

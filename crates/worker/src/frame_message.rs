@@ -1,6 +1,6 @@
-//! A Frame as a message. The layer goes once, and then as its number; every other tensor has a slot
-//! and goes only if that slot changed. Both ends keep what has gone, so a receiver that lost its
-//! state needs a new sender.
+//! A Frame as a message. The layer is sent once, and then only its number; every other tensor has a
+//! slot and is sent only if that slot changed. Both ends keep what was sent, so a receiver that
+//! lost its state needs a new sender.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::codec::ProtocolError;
 /// Sizes in pixels of the three pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
-    /// Width and height by [`Slot`](attnscope_engine::Slot); zero is not drawn.
+    /// Width and height by [`Slot`](attnscope_engine::Slot); zero means not drawn.
     pub sizes: [(u32, u32); 3],
 }
 
@@ -40,7 +40,7 @@ pub struct FrameMessage {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum LayerMessage {
-    /// The layer of the Frame before.
+    /// The layer of the previous Frame.
     Kept(u64),
     New(Box<WholeLayerMessage>),
 }
@@ -53,7 +53,7 @@ struct WholeLayerMessage {
     head_dim: usize,
     input: InputMessage,
     output: OutputMessage,
-    /// Layers of files alone have one, and those are short: L² bytes are no matter.
+    /// Only layers from files have a mask, and those are short: L² bytes do not matter.
     mask: Option<Vec<u8>>,
     preview_of: Option<usize>,
 }
@@ -120,13 +120,13 @@ struct OutFactorsSlots {
 /// The tensor of a slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum SlotHandle {
-    /// The one that is in the slot.
+    /// The tensor that is already in the slot.
     Kept,
     /// A new one.
     New(TensorHandle),
 }
 
-/// Places of the tensors that change while a layer stays.
+/// Slots of the tensors that change while a layer stays.
 #[derive(Clone, Copy)]
 enum Slot {
     PK,
@@ -142,13 +142,13 @@ enum Slot {
 
 const SLOTS: usize = Slot::Sigma as usize + 1;
 
-/// A Frame that is ready to go.
+/// A Frame that is ready to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packed {
-    /// Everything but the tensors.
+    /// Everything except the tensors.
     pub frame: FrameMessage,
-    /// The tensors that have not gone before, in the order of their places. They are not copied yet:
-    /// some are larger than what may be copied at once.
+    /// The tensors that were not sent before, in the order of their slots. They are not copied yet:
+    /// some are larger than one copy may be.
     pub tensors: Vec<Arc<[f32]>>,
 }
 
@@ -162,7 +162,8 @@ impl Packed {
 /// The page's end.
 #[derive(Default)]
 pub struct FrameSender {
-    /// The layer that the other end has. Its tensors stay alive here, so that no other is taken for one.
+    /// The layer that the other end has. Its tensors stay alive here, so that no other tensor can
+    /// get their address.
     layer: Option<Arc<Layer>>,
     slots: [Option<Tensor>; SLOTS],
 }
@@ -271,7 +272,7 @@ impl FrameSender {
     }
 }
 
-/// Tensors that go with a message, by their places.
+/// Tensors that are sent with a message, by their slots.
 struct Tensors(Vec<Arc<[f32]>>);
 
 impl Tensors {
@@ -307,12 +308,12 @@ pub struct FrameReceiver {
 }
 
 impl FrameReceiver {
-    /// The Frame of `message` and the sizes of its pictures. Tensors that did not travel again are the
-    /// same ones as in the Frame before.
+    /// The Frame of `message` and the sizes of its pictures. Tensors that were not sent again are
+    /// those of the previous Frame.
     ///
     /// # Errors
-    /// When tensors are missing, left over, or of a shape that is not their layer's; then this end has
-    /// forgotten everything.
+    /// When tensors are missing, left over, or do not have the shape of their layer; this end then
+    /// forgets everything.
     pub fn unpack(
         &mut self,
         message: FrameMessage,
@@ -445,7 +446,7 @@ impl FrameReceiver {
             mask: message.mask.map(Into::into),
             preview_of: message.preview_of,
         };
-        // What the check multiplies must not overflow.
+        // The products in the check must not overflow.
         let width = layer.heads.checked_mul(layer.head_dim);
         if width.and(layer.seq_len.checked_mul(2)).is_none() {
             return Err(ProtocolError::Malformed);

@@ -1,12 +1,11 @@
-//! "The newest wins": something that takes a while is asked for under a key, and only the answer to
-//! the newest key counts.
+//! "The newest wins": a slow request has a key, and only the answer to the newest key counts.
 
-/// What was asked for, and the last value that came.
+/// The requested keys, and the last value.
 #[derive(Clone, Debug)]
 pub struct Latest<K, V> {
     /// The newest key.
     wanted: Option<K>,
-    /// The key whose answer is still to come.
+    /// The key of the pending request.
     open: Option<K>,
     /// The last answer that counted, and its key; `None` is the answer that there is no value.
     answered: Option<(K, Option<V>)>,
@@ -23,13 +22,13 @@ impl<K, V> Default for Latest<K, V> {
 }
 
 impl<K: PartialEq + Clone, V> Latest<K, V> {
-    /// The value for `key`, if it is there.
+    /// The value for `key`, if it has arrived.
     pub fn get(&self, key: &K) -> Option<&V> {
         let (of, value) = self.answered.as_ref()?;
         value.as_ref().filter(|_| of == key)
     }
 
-    /// The last value that came: one of an older key while a newer is on its way.
+    /// The last value: that of an older key while a newer one is pending.
     pub fn last(&self) -> Option<&V> {
         self.answered.as_ref()?.1.as_ref()
     }
@@ -39,8 +38,8 @@ impl<K: PartialEq + Clone, V> Latest<K, V> {
         self.wanted.as_ref()
     }
 
-    /// `key` is the newest. Returns whether to ask for it now: not while an answer is still to come
-    /// (one request at a time), nor when it was answered already, with or without a value.
+    /// Makes `key` the newest. Returns whether to request it now: not while an answer is pending
+    /// (one request at a time), nor when it was already answered, with or without a value.
     #[must_use = "what nobody asks for never comes"]
     pub fn want(&mut self, key: &K) -> bool {
         self.wanted = Some(key.clone());
@@ -51,8 +50,8 @@ impl<K: PartialEq + Clone, V> Latest<K, V> {
         asks
     }
 
-    /// `key` is the newest, and takes the place of what is still to come. Returns whether to ask for it
-    /// now: not when it was asked for or answered already.
+    /// Makes `key` the newest and replaces the pending request. Returns whether to request it now:
+    /// not when it was already requested or answered.
     #[must_use = "what nobody asks for never comes"]
     pub fn supersede(&mut self, key: &K) -> bool {
         if self.open.as_ref() != Some(key) {
@@ -61,7 +60,7 @@ impl<K: PartialEq + Clone, V> Latest<K, V> {
         self.want(key)
     }
 
-    /// Nothing is wanted any more; the answer that is still to come is dropped.
+    /// Cancels: no key is wanted, and the pending answer will be dropped.
     pub fn want_nothing(&mut self) {
         self.wanted = None;
     }
@@ -71,18 +70,18 @@ impl<K: PartialEq + Clone, V> Latest<K, V> {
         self.wanted.as_ref() == Some(key)
     }
 
-    /// Whether an answer is still to come.
+    /// Whether an answer is pending.
     pub fn waits(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Whether there is a value for `key`, or the answer that there will be none.
+    /// Whether `key` was answered, with a value or without.
     pub fn is_answered(&self, key: &K) -> bool {
         self.answered.as_ref().is_some_and(|(of, _)| of == key)
     }
 
-    /// The answer to `key` came: a value, or nothing. Returns whether it counts: the answer to an
-    /// older key is dropped.
+    /// Records the answer to `key`: a value, or nothing. Returns whether it counts: the answer to
+    /// an older key is dropped.
     pub fn answer(&mut self, key: &K, value: Option<V>) -> bool {
         if self.open.as_ref() == Some(key) {
             self.open = None;
@@ -94,7 +93,7 @@ impl<K: PartialEq + Clone, V> Latest<K, V> {
         true
     }
 
-    /// A key that was answered with nothing may be asked for again.
+    /// Lets a key that was answered with nothing be requested again.
     pub fn retry(&mut self) {
         self.answered.take_if(|(_, value)| value.is_none());
     }

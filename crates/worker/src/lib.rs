@@ -6,10 +6,10 @@
 //! | compute (SVD, facts, f64 numbers) | [`compute_protocol`] | [`compute_worker`] |
 //! | cpu (the CPU engine) | [`cpu_protocol`] | [`cpu_worker`] |
 //!
-//! A message is a serde enum in postcard bytes ([`codec`]). Tensors are not in it: they travel beside
-//! it as blobs of bytes that the browser transfers without a copy ([`blobs`]), and the message names
-//! them by their place. A Frame's tensors travel once ([`frame_message`]). Posting messages, and
-//! restarting a worker that has stopped, is the page's part. No thread and no browser in here.
+//! A message is a serde enum in postcard bytes ([`codec`]). Tensors travel beside it as blobs of
+//! bytes that the browser transfers without a copy ([`blobs`]), and the message names them by
+//! index. A Frame's tensors travel once ([`frame_message`]). Posting messages, and restarting a
+//! stopped worker, is up to the page. This crate uses no thread and no browser API.
 
 pub mod bias_chunks;
 pub mod blobs;

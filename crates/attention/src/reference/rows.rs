@@ -5,33 +5,33 @@ use std::ops::Range;
 use super::{Auxiliary, Head, ReferenceError};
 use crate::config::{FullyMasked, Reading};
 
-/// One row of a head: only the keys that the query sees; all keys where it sees none and
-/// [`FullyMasked::Mean`] gives each a weight all the same.
+/// One row of a head: only the visible keys, or all keys when the row is fully masked and
+/// [`FullyMasked::Mean`] gives each the same weight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// The keys, rising.
+    /// The keys, increasing.
     pub keys: Vec<usize>,
-    /// How many keys the query sees: `keys.len()`, or 0.
+    /// How many keys the query sees: `keys.len()`, or 0 in a fully masked row.
     pub seen: usize,
-    /// Raw score r at each of `keys`; 0 where the query sees no key.
+    /// Raw score r at each of `keys`; 0 in a fully masked row.
     pub score: Vec<f64>,
     /// Weight A at each of `keys`; 0 everywhere else.
     pub weights: Vec<f64>,
-    /// G: how many segments the keys lie in.
+    /// G: the number of segments that contain these keys.
     pub segments: usize,
 }
 
 /// One cell with the parts of its score (SPEC 1–3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Whether the query sees the key; if not, `weight` is 0 (or 1/L in a row that sees no key,
-    /// with [`FullyMasked::Mean`]) and the rest is still computed.
+    /// Whether the query sees the key; if not, `weight` is 0 (or 1/L in a fully masked row with
+    /// [`FullyMasked::Mean`]) and the rest is still computed.
     pub visible: bool,
     /// scale · q·k.
     pub qk: f64,
     /// scale · q·P_K.
     pub qp: f64,
-    /// s, 0 where the reading does not use it.
+    /// s; 0 where the reading ignores it.
     pub s: f64,
     /// r; `qk + qp` unless the score rank is set.
     pub score: f64,
@@ -50,7 +50,7 @@ pub struct Map {
     pub score: Vec<f64>,
     /// A, 0 where masked.
     pub weights: Vec<f64>,
-    /// Whether the cell is visible: masked cells are not, though [`FullyMasked::Mean`] may give them a
+    /// Whether the cell is visible. Masked cells are not, even if [`FullyMasked::Mean`] gives them a
     /// weight.
     pub visible: Vec<bool>,
 }
@@ -63,7 +63,7 @@ impl Head {
         self.config.scale * dot(q, k)
     }
 
-    /// s at (i, j); 0 where there is none or the reading does not use it.
+    /// s at (i, j); 0 where there is none or the reading ignores it.
     pub fn auxiliary(&self, i: usize, j: usize) -> f64 {
         match &self.s {
             Auxiliary::None => 0.0,
@@ -72,10 +72,10 @@ impl Head {
         }
     }
 
-    /// Row `i`: scores and weights at the keys that query `i` sees.
+    /// Row `i`: scores and weights at the visible keys.
     ///
     /// # Panics
-    /// When `i` is not below L: a bug of the caller. So does [`Head::cell`].
+    /// When `i` is not below L: a bug of the caller. [`Head::cell`] panics too.
     pub fn row(&self, i: usize) -> Row {
         let keys: Vec<usize> = self
             .config
@@ -93,7 +93,7 @@ impl Head {
             };
         }
         let score: Vec<f64> = keys.iter().map(|&j| self.score(i, j)).collect();
-        // What the softmax sees (SPEC 3).
+        // The input of the softmax (SPEC 3).
         let exponents: Vec<f64> = match self.config.reading {
             Reading::Softmax => score.clone(),
             Reading::Bias => keys
@@ -119,8 +119,8 @@ impl Head {
         }
     }
 
-    /// R of SPEC 7: how far apart r, or s, of two keys of one segment of a row are, among the keys whose
-    /// weight is above 1e-6 of the row's largest; the largest of all rows.
+    /// R of SPEC 7: the largest difference of r, or s, between two keys of one segment of a row,
+    /// among the keys whose weight is above 1e-6 of the row's largest; the maximum over all rows.
     pub fn score_spread(&self) -> f64 {
         let segment = self.config.segment_len(self.seq_len);
         let width = |of: &[f64]| {
@@ -170,7 +170,7 @@ impl Head {
         }
     }
 
-    /// The whole map; L² numbers, for L that a test or an export can hold.
+    /// The whole map: L² numbers, for an L whose map fits in memory (tests, export).
     pub fn map(&self) -> Map {
         let l = self.seq_len;
         let mut map = Map {
@@ -232,7 +232,8 @@ fn runs(keys: &[usize], segment_len: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Softmax within each segment, divided by the number of segments (SPEC 3). No key, no weight.
+/// Softmax within each segment, divided by the number of segments (SPEC 3). Without keys the result
+/// is empty.
 fn segment_softmax(exponents: &[f64], segments: &[Range<usize>]) -> Vec<f64> {
     let mut weights = vec![0.0; exponents.len()];
     for range in segments {
