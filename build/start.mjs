@@ -1,6 +1,6 @@
-// Puts what is said before the module runs into the built pages: the sentences of boot.js and of
+// Puts the texts shown before the module runs into the built pages: the sentences of boot.js and of
 // pages without JavaScript, from lang/*.json. Then it names the files by their contents (hash.mjs).
-// A hook of trunk (Trunk.toml). What the files must hold is checked by build/words.rs.
+// A hook of trunk (Trunk.toml). crates/text/build/words.rs checks the content of the files.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { hashNames } from './hash.mjs';
 
 const LANG = fileURLToPath(new URL('../lang/', import.meta.url));
-/** The language that speaks to whoever asks for none of ours, as in build/words.rs. */
+/** The fallback language, as in crates/text/build/words.rs. */
 const FIRST = 'en.json';
 
 const stage = process.env.TRUNK_STAGING_DIR;
@@ -22,7 +22,7 @@ const spoken = languages.map(({ language: { tag }, start }) => {
 const accepts = languages.flatMap(({ language }, at) => language.accepts.map((tag) => [tag.toLowerCase(), at]));
 accepts.sort(([a], [b]) => b.length - a.length);
 
-/** Replaces one place of a file, which must be there. */
+/** Replaces one place of a file, which must exist. */
 const put = (name, place, text) => {
   const path = join(stage, name);
   const source = readFileSync(path, 'utf8');
