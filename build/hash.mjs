@@ -1,6 +1,6 @@
-// Puts a hash of the content into the name of every built file but the pages: `style.css` becomes
-// `style-1f0c….css`, and the files under `data` go to `data/1f0c…`. So a cache may keep such a file
-// for ever, and a page that was opened before a deploy asks for the files of its own build.
+// Puts a hash of the content into the name of every built file except the pages: `style.css` becomes
+// `style-1f0c….css`, and the files under `data` move to `data/1f0c…`. A cache may keep such a file
+// forever, and a page that was opened before a deploy requests the files of its own build.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
@@ -43,7 +43,7 @@ export function hashNames(dir) {
   const glue = files.filter((name) => name.endsWith('.js') && name !== START);
   const others = files.filter((name) => ![START, ...pages, ...glue].includes(name));
 
-  // A file is renamed after those that it names, since their hashes are part of its content.
+  // Files that a file refers to are renamed first, since their hashes become part of its content.
   others.forEach(rename);
   for (const name of glue) {
     const module = name.replace('.js', '_bg.wasm');

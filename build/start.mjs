@@ -1,4 +1,4 @@
-// Puts what is said before the module runs into the built pages: the sentences of boot.js and of
+// Puts the texts shown before the module runs into the built pages: the sentences of boot.js and of
 // pages without JavaScript, from lang/*.json. Then it names the files by their contents (hash.mjs).
 // A hook of trunk (Trunk.toml). What the files must hold is checked by crates/text/build/words.rs.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const spoken = languages.map(({ language: { tag }, start }) => {
 const accepts = languages.flatMap(({ language }, at) => language.accepts.map((tag) => [tag.toLowerCase(), at]));
 accepts.sort(([a], [b]) => b.length - a.length);
 
-/** Replaces one place of a file, which must be there. */
+/** Replaces one place of a file, which must exist. */
 const put = (name, place, text) => {
   const path = join(stage, name);
   const source = readFileSync(path, 'utf8');

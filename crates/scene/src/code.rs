@@ -117,7 +117,7 @@ fn jax(visibility: &Visibility, scale: &str) -> Option<String> {
         .then(|| format!("jax.nn.dot_product_attention(q, k, v{window}{causal}{scale})"))
 }
 
-/// Only the last keys of a causal mask: the operator counts the token itself.
+/// A causal mask of the last keys: the operator counts the token itself.
 fn onnx(visibility: &Visibility, scale: &str) -> Option<String> {
     let ahead = visibility.right.is_none_or(|right| right >= 0);
     let left = visibility.left.filter(|&left| left >= 0)?;

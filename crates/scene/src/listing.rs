@@ -1,5 +1,5 @@
-//! As the sources wrote it: where a source's listing and its own text part, point by point. Each
-//! point is an edit of ordinary fields of the Scene, and where it stands is read from them.
+//! Where a source's listing and its own text disagree, point by point. Each point is an edit of
+//! ordinary fields of the Scene, and its state is read from those fields.
 
 use super::presets::look_at;
 use super::{BiasShape, Convention, Curve, LessonId, Mechanism, Scale, Scene, Source};

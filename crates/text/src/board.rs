@@ -17,7 +17,7 @@ pub enum Sees {
 }
 
 impl Sees {
-    /// For a cell that is visible or not, in a row with `visible_keys` visible keys.
+    /// For a cell that is visible or not, in a row with `keys` visible keys.
     pub const fn of(visible: bool, keys: usize) -> Self {
         match (visible, keys) {
             (_, 0) => Self::Nothing,

@@ -93,7 +93,7 @@ pub fn said(lang: Lang, facts: &SentenceInput) -> Said {
         col,
         how: How::Strongest,
     });
-    // If every row is fully masked, there is no weight to describe.
+    // If every row is fully masked, there is no weight: the sentence is about such a row.
     let empty = (summary.empty_rows > 0).then_some(Spoken {
         row: 0,
         col: 0,
