@@ -229,7 +229,8 @@ for (const name of BROWSERS) {
       await judge(await show(page, FRAGMENT), FRAGMENT);
       await act(page);
       await waitForState(page, 'cpu');
-      assert.match((await engine(page)).badge, /^CPU · the graphics device was lost/);
+      // On a busy machine the 1.5 s until the device is asked for again may be over by now.
+      assert.match((await engine(page)).badge, /^CPU · (the graphics device was lost|asking for the graphics device again)/);
       // What is chosen while the CPU draws survives the way back too.
       assert.equal(await page.evaluate(() => window.attnscope.scene()), FRAGMENT);
       await judge(await readMap(page), FRAGMENT);
