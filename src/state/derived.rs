@@ -10,7 +10,7 @@ use crate::state::{AppState, State};
 use attnscope_scene::{Lang, Passage, Rect, Scene, Source, Theme};
 use attnscope_text::Text;
 
-/// ShownSizes of the layer on screen.
+/// Sizes of the layer on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownSizes {
     /// L.
@@ -66,7 +66,7 @@ pub struct Derived {
     pub lang: Lasting<Lang>,
     /// Theme on screen.
     pub theme: Lasting<Theme>,
-    /// ShownSizes of the layer on screen.
+    /// Sizes of the layer on screen.
     pub sizes: Lasting<ShownSizes>,
     /// One label per token.
     pub tokens: Lasting<Arc<[String]>>,

@@ -27,7 +27,7 @@ pub const SEGMENTS_RECOMPUTED: u32 = 2;
 /// No sum is continued (`NOTHING` of `linear.wgsl`).
 pub const NOTHING: u32 = u32::MAX;
 
-/// PaddedSizes and choices of one head: `HeadParams` of `shared/params.wgsl`.
+/// Sizes and choices of one head: `HeadParams` of `shared/params.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct HeadParams {

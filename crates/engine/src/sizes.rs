@@ -61,7 +61,7 @@ pub fn stored(bytes: u64) -> u64 {
     bytes.max(16).next_multiple_of(16)
 }
 
-/// PaddedSizes of one layer on the device.
+/// Sizes of one layer on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaddedSizes {
     /// L.

@@ -1,4 +1,4 @@
-//! PaddedSizes, tested without a device.
+//! Sizes, tested without a device.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

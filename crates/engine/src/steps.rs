@@ -79,9 +79,9 @@ pub fn row_count(pass: Pass, frame: &Frame) -> u32 {
 pub struct StepPlanner<'a> {
     /// The Frame to draw.
     pub frame: &'a Frame,
-    /// PaddedSizes of its layer.
+    /// Sizes of its layer.
     pub sizes: &'a PaddedSizes,
-    /// PaddedSizes of its statistics.
+    /// Sizes of its statistics.
     pub stats: &'a StatSizes,
     /// Multiply-adds of one step.
     pub budget: u64,
