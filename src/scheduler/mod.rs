@@ -110,16 +110,22 @@ pub fn start(state: AppState) {
         }
     });
     set_interval(second, Duration::from_secs(1));
-    Effect::new(move || {
+    // Draws at once, before the texts: a plain effect would wait in the queue behind every render
+    // effect that the same Scene wakes, and the device works while the page updates its texts.
+    ImmediateEffect::new_scoped(move || {
         state.scene.track();
+        untrack(|| {
+            changed();
+            if frame_pacing::has_input() {
+                turn();
+            }
+        });
+    });
+    Effect::new(move || {
         state.layer.track();
         state.engine.track();
         state.strip.track();
         changed();
-        if frame_pacing::has_input() {
-            // Draw first: the device works while the page updates its texts.
-            turn();
-        }
     });
     Effect::new(move || {
         state.hover.track();
